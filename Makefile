@@ -1,0 +1,83 @@
+# NshTrust. `make` alone lists the targets. Each target gets what it needs by itself: Debian packages
+# through scripts/deps (sudo when not root), Python packages through scripts/venv.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+TOOL := .build/release/nsh-pkgtool
+BUILD_TOOL := swift build -c release --static-swift-stdlib --disable-local-rpath --product nsh-pkgtool
+# The sanitizers' builds have folders of their own: they never mix with the plain ones.
+SANITIZED_TEST := SWIFT_BACKTRACE=enable=no swift test --disable-xctest
+FORMATTED := $(wildcard Sources Tests Examples Benchmarks Fuzz Package.swift)
+
+export LC_ALL := C.UTF-8
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.PHONY: help demo test build lint format vectors docs readme readme-check install uninstall clean \
+	test-unit test-agreement test-tool test-tsan test-asan deps-build deps-python deps-test deps-demo
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+
+demo: build deps-demo ## sign, verify, open, tamper with, roll back and revoke a real app, step by step
+	@scripts/demo
+
+test: build deps-python deps-test ## everything: lint, unit tests, vectors, agreement, tool, concurrency with and without TSan
+	@scripts/run-suites
+
+build: deps-build ## the release tool, fully static: .build/release/nsh-pkgtool
+	$(BUILD_TOOL)
+
+lint: deps-build ## formatting, documentation, layers, and that every rule has a test
+	@scripts/lint
+
+format: ## rewrite the Swift sources in the project's format
+	swift format --in-place --parallel --recursive $(FORMATTED)
+
+vectors: deps-python ## remake testvectors/ from its fixed keys
+	.venv/bin/python testvectors/make.py
+
+docs: deps-build ## the reference of the Swift API as a static site: docs-site/
+	scripts/docs
+
+readme: build ## run the commands of README.md's tour and write their output into it
+	scripts/readme --write
+
+readme-check: build ## fail when README.md's tour no longer shows what the commands print
+	scripts/readme --check
+
+test-unit: deps-build ## the Swift tests alone
+	swift test --disable-xctest
+
+test-agreement: build deps-python deps-test ## the reference reader and other programs against the tool
+	@scripts/run-suites agreement
+
+test-tool: build deps-test ## the tool's script tests
+	@scripts/run-suites tool
+
+test-tsan: deps-build ## the Swift tests under ThreadSanitizer
+	$(SANITIZED_TEST) --sanitize=thread --scratch-path .build/tsan
+
+test-asan: deps-build ## the Swift tests under AddressSanitizer
+	$(SANITIZED_TEST) --sanitize=address --scratch-path .build/asan
+
+install: $(TOOL) ## the tool, its man page and completions, under $(DESTDIR)$(PREFIX)
+	scripts/install "$(DESTDIR)$(PREFIX)"
+
+uninstall: ## remove what install put there
+	scripts/install --remove "$(DESTDIR)$(PREFIX)"
+
+clean: ## remove everything that was built, .venv and caches too
+	rm -rf .build .venv docs-site
+
+# So that `make build && sudo make install` builds nothing as root.
+$(TOOL):
+	@$(MAKE) build
+
+deps-build:
+	@scripts/deps build
+deps-python: deps-build
+	@scripts/venv
+deps-test:
+	@scripts/deps test
+deps-demo:
+	@scripts/deps demo
