@@ -1,0 +1,48 @@
+/*
+ * Linux calls and constants that the Glibc module does not show to Swift.
+ *
+ * Each function is one system call: it returns what the call returns, or the negated errno.
+ * Plain integers in, plain integers out, so that this header needs no _GNU_SOURCE (which would break other modules).
+ */
+#ifndef NSH_LINUX_H
+#define NSH_LINUX_H
+
+#include <stdint.h>
+
+/* Open flags that the Glibc module lacks. */
+int nsh_o_path(void);
+int nsh_o_tmpfile(void);
+
+/* openat2 beneath a directory: no symbolic or magic links, never out of the directory. */
+int nsh_open_beneath(int directory, const char *path, int flags, unsigned int mode);
+
+/* openat2 of a caller's path: magic links refused, symbolic links followed. */
+int nsh_open_no_magic_links(int directory, const char *path, int flags);
+
+/* renameat2 with RENAME_NOREPLACE: -EEXIST when the target is there. */
+int nsh_rename_no_replace(int from_directory, const char *from, int to_directory, const char *to);
+
+/* Writes back the whole file system that holds the descriptor. */
+int nsh_syncfs(int descriptor);
+
+/* open(2) as a plain function (it is variadic in C). */
+int nsh_openat(int directory, const char *path, int flags, unsigned int mode);
+
+/* What stat tells of an open descriptor. */
+struct nsh_stat {
+    uint64_t device;
+    uint64_t inode;
+    uint64_t size;
+    int64_t modified_seconds;
+    uint32_t mode;
+    uint32_t owner;
+    uint32_t group;
+    uint32_t links;
+};
+int nsh_fstat(int descriptor, struct nsh_stat *result);
+int nsh_fstatat(int directory, const char *path, int follow, struct nsh_stat *result);
+
+/* Asks the kernel not to write this process's memory to a core file and bars other processes of the user. */
+int nsh_forbid_core_dumps(void);
+
+#endif

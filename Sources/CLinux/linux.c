@@ -1,0 +1,69 @@
+#define _GNU_SOURCE
+#include "nsh_linux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int answer(long result) { return result < 0 ? -errno : (int)result; }
+
+int nsh_o_path(void) { return O_PATH; }
+int nsh_o_tmpfile(void) { return O_TMPFILE; }
+
+static int open_how(int directory, const char *path, int flags, unsigned int mode, uint64_t resolve) {
+    struct open_how how;
+    memset(&how, 0, sizeof how);
+    how.flags = (uint64_t)(unsigned int)flags | O_CLOEXEC;
+    how.mode = mode;
+    how.resolve = resolve;
+    return answer(syscall(SYS_openat2, directory, path, &how, sizeof how));
+}
+
+int nsh_open_beneath(int directory, const char *path, int flags, unsigned int mode) {
+    return open_how(directory, path, flags, mode, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+int nsh_open_no_magic_links(int directory, const char *path, int flags) {
+    return open_how(directory, path, flags, 0, RESOLVE_NO_MAGICLINKS);
+}
+
+int nsh_rename_no_replace(int from_directory, const char *from, int to_directory, const char *to) {
+    return answer(syscall(SYS_renameat2, from_directory, from, to_directory, to, 1 /* RENAME_NOREPLACE */));
+}
+
+int nsh_syncfs(int descriptor) { return answer(syncfs(descriptor)); }
+
+int nsh_openat(int directory, const char *path, int flags, unsigned int mode) {
+    return answer(openat(directory, path, flags | O_CLOEXEC, mode));
+}
+
+static int report(int failed, const struct stat *s, struct nsh_stat *result) {
+    if (failed) return -errno;
+    result->device = s->st_dev;
+    result->inode = s->st_ino;
+    result->size = (uint64_t)s->st_size;
+    result->modified_seconds = s->st_mtim.tv_sec;
+    result->mode = s->st_mode;
+    result->owner = s->st_uid;
+    result->group = s->st_gid;
+    result->links = (uint32_t)s->st_nlink;
+    return 0;
+}
+
+int nsh_fstat(int descriptor, struct nsh_stat *result) {
+    struct stat s;
+    return report(fstat(descriptor, &s), &s, result);
+}
+
+int nsh_fstatat(int directory, const char *path, int follow, struct nsh_stat *result) {
+    struct stat s;
+    return report(fstatat(directory, path, &s, follow ? 0 : AT_SYMLINK_NOFOLLOW), &s, result);
+}
+
+int nsh_forbid_core_dumps(void) { return answer(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)); }

@@ -1,0 +1,42 @@
+import CNettle
+
+/// SHA-256, computed by nettle, which uses the processor's SHA instructions.
+package struct SHA256 {
+    private var context = sha256_ctx()
+
+    /// Starts a digest of no bytes.
+    package init() { nettle_sha256_init(&context) }
+
+    /// Adds bytes.
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        guard let base = bytes.baseAddress, bytes.count > 0 else { return }
+        nettle_sha256_update(&context, bytes.count, base.assumingMemoryBound(to: UInt8.self))
+    }
+
+    /// Adds bytes.
+    package mutating func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
+
+    /// Returns the digest of what was added and starts anew.
+    package mutating func finish() -> Digest {
+        let bytes = [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
+            nettle_sha256_digest(&context, 32, buffer.baseAddress)
+            count = 32
+        }
+        guard let digest = Digest(bytes) else { fatalError("a SHA-256 digest has 32 bytes") }
+        return digest
+    }
+
+    /// Returns the digest of the bytes.
+    package static func hash(_ bytes: [UInt8]) -> Digest {
+        var hash = SHA256()
+        hash.update(bytes)
+        return hash.finish()
+    }
+
+    /// Returns the digest of the bytes.
+    package static func hash(_ bytes: UnsafeRawBufferPointer) -> Digest {
+        var hash = SHA256()
+        hash.update(bytes)
+        return hash.finish()
+    }
+}

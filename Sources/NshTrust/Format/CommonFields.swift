@@ -1,0 +1,62 @@
+extension JSONReader {
+    /// Reads a name, version or publisher.
+    package mutating func displayText(_ what: String) throws(Refusal) -> DisplayText {
+        guard let text = DisplayText(try text()) else {
+            throw malformed("“\(what)” needs 1 to 255 bytes of displayable text")
+        }
+        return text
+    }
+
+    /// Reads an app id.
+    package mutating func appID() throws(Refusal) -> AppID { try appID(try text()) }
+
+    /// Judges an app id that was read as a name.
+    package func appID(_ text: String) throws(Refusal) -> AppID {
+        guard let id = AppID(text) else {
+            throw malformed("“\(Printable.escaped(text, limit: 80))” is not an app id")
+        }
+        return id
+    }
+
+    /// Reads an Ed25519 public key.
+    package mutating func publicKey() throws(Refusal) -> PublicKey {
+        guard let key = PublicKey(try base64(count: 32)) else { throw malformed("32 bytes are expected") }
+        return key
+    }
+
+    /// Reads annotations.
+    package mutating func annotations() throws(Refusal) -> Annotations {
+        var annotations = Annotations()
+        try dictionary { (reader: inout JSONReader, name: String) throws(Refusal) in
+            let text = try reader.text()
+            guard annotations.add(name, text) else {
+                throw reader.malformed("annotations are at most 64, names [a-z0-9.-]{1,64}, texts 1024 bytes")
+            }
+        }
+        return annotations
+    }
+
+    /// Reads an array that holds nothing twice.
+    package mutating func distinct<Element: Hashable>(
+        _ what: String, _ element: (inout JSONReader) throws(Refusal) -> Element
+    ) throws(Refusal) -> [Element] {
+        var elements: [Element] = []
+        var seen: Set<Element> = []
+        try array { (reader: inout JSONReader) throws(Refusal) in
+            let value = try element(&reader)
+            guard seen.insert(value).inserted else { throw reader.malformed("“\(what)” holds an entry twice") }
+            elements.append(value)
+        }
+        return elements
+    }
+}
+
+extension Annotations {
+    /// The notes as JSON, or nil when there are none.
+    package var json: JSONValue? {
+        guard !entries.isEmpty else { return nil }
+        var object = JSONObject()
+        for entry in entries { object.append(entry.name, .text(entry.text)) }
+        return .object(object)
+    }
+}

@@ -1,0 +1,45 @@
+/// Thirty-two bytes held inline, ordered as bytes: the storage of digests and keys.
+package struct Bytes32: Hashable, Comparable, Sendable {
+    private let words: (UInt64, UInt64, UInt64, UInt64)
+
+    /// Thirty-two zero bytes.
+    package static let zero = Bytes32(words: (0, 0, 0, 0))
+
+    private init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
+
+    /// Makes the value, or nil unless there are exactly 32 bytes.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        var iterator = bytes.makeIterator()
+        func word() -> UInt64 {
+            var value: UInt64 = 0
+            for _ in 0..<8 { value = value << 8 | UInt64(iterator.next() ?? 0) }
+            return value
+        }
+        words = (word(), word(), word(), word())
+    }
+
+    /// The 32 bytes in order.
+    package var bytes: [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(32)
+        for word in [words.0, words.1, words.2, words.3] {
+            for shift in stride(from: 56 as UInt64, through: 0, by: -8) { result.append(UInt8(word >> shift & 0xFF)) }
+        }
+        return result
+    }
+
+    /// Tells whether two values hold the same bytes.
+    package static func == (left: Bytes32, right: Bytes32) -> Bool { left.words == right.words }
+
+    /// Orders as the bytes do.
+    package static func < (left: Bytes32, right: Bytes32) -> Bool { left.words < right.words }
+
+    /// Feeds all 32 bytes.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(words.0)
+        hasher.combine(words.1)
+        hasher.combine(words.2)
+        hasher.combine(words.3)
+    }
+}

@@ -1,0 +1,40 @@
+/// A SHA-256 digest: of a package header, of `SHA256SUMS`, of a public key.
+///
+/// Decisions always compare the whole digest.
+///
+/// - Spec: KEY-2, PKG-2
+package struct Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
+    private let storage: Bytes32
+
+    /// Thirty-two zero bytes: stands where a digest goes until it is known; nothing hashes to it.
+    package static let zero = Digest(storage: .zero)
+
+    private init(storage: Bytes32) { self.storage = storage }
+
+    /// Makes a digest, or nil unless there are exactly 32 bytes.
+    package init?(_ bytes: some Collection<UInt8>) {
+        guard let storage = Bytes32(bytes) else { return nil }
+        self.storage = storage
+    }
+
+    /// Reads 64 lower-case hex digits; nil for anything else.
+    package init?(hex: String) {
+        guard let bytes = Hex.decode(hex.utf8, count: 32) else { return nil }
+        self.init(bytes)
+    }
+
+    /// The 32 bytes.
+    package var bytes: [UInt8] { storage.bytes }
+
+    /// The 64 lower-case hex digits.
+    package var hex: String { Hex.encode(bytes) }
+
+    /// The first 16 hex digits: a hint for people, never compared.
+    package var shortHex: String { Hex.encode(bytes.prefix(8)) }
+
+    /// The 64 lower-case hex digits.
+    package var description: String { hex }
+
+    /// Orders as the bytes do.
+    package static func < (left: Digest, right: Digest) -> Bool { left.storage < right.storage }
+}

@@ -1,0 +1,62 @@
+/// What a host asks of packages beyond the rules that no host can change; the defaults are the safe choice.
+package struct Policy: Hashable, Sendable {
+    /// Distinct pinned roots that must have signed a certificate; at least 1.
+    package var rootThreshold = 1
+    /// Whether a package new to the store must also be inside its certificate's window now.
+    package var expiry = ExpiryCheck.atOpening
+    /// Whether an app must stay with its publisher.
+    package var publisherContinuity = PublisherContinuity.required
+    /// Whether a build accepted before may come again with other content.
+    package var rebuilding = Rebuilding.refused
+    /// Whether an expired revocation list makes packages stale.
+    package var listExpiry = ListExpiry.enforced
+    /// The greatest age in seconds of each pinned root's list; nil asks for none.
+    package var maximumListAgeSeconds: Int64?
+    /// The host's runtime, when it states one.
+    package var runtime: RuntimeVersion?
+    /// The bounds of everything.
+    package var limits = Limits()
+
+    /// Makes the safe defaults.
+    package init() {}
+}
+
+/// When a certificate's window is checked for a package that the store has not accepted before.
+///
+/// - Spec: POL-9
+public enum ExpiryCheck: Hashable, Sendable {
+    /// The certificate must be in its window when the package is first opened: the safe choice.
+    case atOpening
+    /// Only the time of signing must lie in the window. A key stolen after it expired can then backdate packages.
+    case atSigningOnly
+}
+
+/// Whether an app must stay with the publisher of its accepted builds.
+///
+/// - Spec: POL-7
+public enum PublisherContinuity: Hashable, Sendable {
+    /// A change of publisher needs a root's transfer: the safe choice.
+    case required
+    /// Any certified publisher may take over the app.
+    case waivedUnsafely
+}
+
+/// Whether a build number accepted before may come again with other content.
+///
+/// - Spec: POL-12
+public enum Rebuilding: Hashable, Sendable {
+    /// One build number means one content: the safe choice.
+    case refused
+    /// The same build number may come with other content.
+    case allowedUnsafely
+}
+
+/// Whether an expired revocation list makes packages stale.
+///
+/// - Spec: POL-13
+public enum ListExpiry: Hashable, Sendable {
+    /// As its issuer wished: the safe choice.
+    case enforced
+    /// Expired lists go on being used.
+    case ignoredUnsafely
+}
