@@ -18,7 +18,7 @@ MAKEFLAGS += --no-print-directory
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
 
-demo: build deps-demo ## sign, verify, open, tamper with, roll back and revoke a real app, step by step
+demo: build deps-python deps-demo ## sign, verify, open, tamper with, roll back and revoke a real app, step by step
 	@scripts/demo
 
 test: build deps-python deps-test ## everything: lint, unit tests, vectors, agreement, tool, concurrency with and without TSan
