@@ -45,4 +45,11 @@ int nsh_fstatat(int directory, const char *path, int follow, struct nsh_stat *re
 /* Asks the kernel not to write this process's memory to a core file and bars other processes of the user. */
 int nsh_forbid_core_dumps(void);
 
+/*
+ * Tells ThreadSanitizer, in a build that has it, that a lock was taken or is about to be given back; nothing otherwise.
+ * It does not see the futex calls inside Swift's Mutex, and would report races that cannot be.
+ */
+void nsh_lock_taken(void *lock);
+void nsh_lock_given(void *lock);
+
 #endif
