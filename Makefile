@@ -27,7 +27,7 @@ test: build deps-python deps-test ## everything: lint, unit tests, vectors, agre
 build: deps-build ## the release tool, fully static: .build/release/nsh-pkgtool
 	$(BUILD_TOOL)
 
-lint: deps-build ## formatting, documentation, layers, and that every rule has a test
+lint: deps-build deps-test ## formatting, documentation, layers, and that every rule has a test
 	@scripts/lint
 
 format: ## rewrite the Swift sources in the project's format
@@ -39,10 +39,10 @@ vectors: deps-python ## remake testvectors/ from its fixed keys
 docs: deps-build ## the reference of the Swift API as a static site: docs-site/
 	scripts/docs
 
-readme: build ## run the commands of README.md's tour and write their output into it
+readme: build deps-test ## run the commands of README.md's tour and write their output into it
 	scripts/readme --write
 
-readme-check: build ## fail when README.md's tour no longer shows what the commands print
+readme-check: build deps-test ## fail when README.md's tour no longer shows what the commands print
 	scripts/readme --check
 
 test-unit: deps-build ## the Swift tests alone
