@@ -12,7 +12,11 @@ let strict: [SwiftSetting] = [
 let staticExecutable: [LinkerSetting] = [
     .unsafeFlags(
         ["-static-executable", "-use-ld=lld", "-Xclang-linker", "-static-pie"],
-        .when(configuration: .release))
+        .when(configuration: .release)),
+    // What libarchive.a needs to read the zips and compressed tars that `publish` takes.
+    .linkedLibrary("z", .when(configuration: .release)),
+    .linkedLibrary("lzma", .when(configuration: .release)),
+    .linkedLibrary("bz2", .when(configuration: .release)),
 ]
 
 func library(_ name: String, _ debianPackage: String, _ pkgConfig: String? = nil) -> Target {
