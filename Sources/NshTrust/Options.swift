@@ -51,9 +51,9 @@ extension NshTrust {
         ///
         /// - Throws: `invalidArgument` for a threshold outside 1 … 16 or a runtime that is no version.
         package func policy() throws(Trouble) -> Policy {
-            guard (1...limits.rootsMax).contains(rootThreshold) else {
+            guard (1...limits.pinnedRoots).contains(rootThreshold) else {
                 throw Trouble(
-                    .invalidArgument, "the root threshold is \(rootThreshold), it must be 1 to \(limits.rootsMax)")
+                    .invalidArgument, "the root threshold is \(rootThreshold), it must be 1 to \(limits.pinnedRoots)")
             }
             var policy = Policy()
             policy.rootThreshold = rootThreshold

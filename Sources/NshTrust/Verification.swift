@@ -45,7 +45,7 @@ package struct Verification: Sendable {
     /// Reads the front of a package and runs rule 1.
     ///
     /// - Throws: `truncated`, `unsupportedFormat`, `malformed`, `limitExceeded`, or what the input throws.
-    /// - Spec: POL-2
+    /// - Spec: POL-1
     package func readFront(_ input: inout some PackageInput) throws -> Front {
         let prefix = try ContainerPrefix(
             parsing: try input.bytes(upTo: ContainerPrefix.count), limits: policy.limits)
@@ -78,7 +78,7 @@ package struct Verification: Sendable {
 
     /// Repeats rules 2, 3 and 6 to 12 on a chain that held, with state and clock read afresh.
     ///
-    /// - Spec: POL-15
+    /// - Spec: POL-18
     package func repeatDecision(on chain: VerifiedChain, against state: any TrustState) throws {
         let judge = try Judge(policy: policy, pinned: roots, state: state, clock: clock())
         try judge.roots(chain.certificate.roots)

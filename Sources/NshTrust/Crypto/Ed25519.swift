@@ -2,7 +2,7 @@ import CSodium
 
 /// Ed25519 verification, strict: small-order keys, non-canonical points and S ≥ L are refused by libsodium.
 ///
-/// - Spec: KEY-5
+/// - Spec: KEY-4, KEY-5
 enum Ed25519 {
     /// Whether libsodium is ready; done once, and nothing verifies without it.
     private static let isReady: Bool = sodium_init() >= 0

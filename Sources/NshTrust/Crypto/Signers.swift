@@ -32,7 +32,7 @@ package struct Signers: Sendable {
 extension PublicKey {
     /// SHA-256 of the 32 bytes: how lists and the store name the key.
     ///
-    /// - Spec: KEY-2
+    /// - Spec: KEY-10
     package var hash: Digest { SHA256.hash(bytes) }
 
     /// The first 16 hex digits of the hash: a hint for people and look-ups.
@@ -40,6 +40,6 @@ extension PublicKey {
 
     /// Whether the key can be trusted as a root: a point of the curve, not of small order.
     ///
-    /// - Spec: KEY-4
+    /// - Spec: KEY-2
     package var isUsableAsRoot: Bool { Ed25519.isUsable(self) }
 }

@@ -9,7 +9,7 @@ extension Certificate {
     ///   - bytes: The bytes that hold the payload.
     ///   - range: Where it lies in them.
     /// - Throws: `malformed` for anything that breaks the format.
-    /// - Spec: CRT-1 … CRT-6
+    /// - Spec: CRT-1 … CRT-7
     package init(parsing bytes: [UInt8], in range: Range<Int>? = nil) throws(Refusal) {
         self = try JSONReader.read(bytes, in: range, subject: "the certificate") {
             (reader: inout JSONReader) throws(Refusal) in

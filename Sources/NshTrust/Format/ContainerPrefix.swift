@@ -1,6 +1,6 @@
 /// The first 20 bytes of a package: magic, container version, lengths of the two envelopes.
 ///
-/// - Spec: PKG-1, POL-2
+/// - Spec: PKG-1 … PKG-4, POL-1
 package struct ContainerPrefix: Hashable, Sendable {
     /// Bytes of the prefix.
     package static let count = 20
@@ -55,14 +55,14 @@ package struct ContainerPrefix: Hashable, Sendable {
         guard certificate > 0, header > 0 else {
             throw .malformed("the container has an empty \(certificate == 0 ? "certificate" : "header")")
         }
-        guard certificate <= limits.certificateMaxBytes else {
+        guard certificate <= limits.certificateEnvelopeBytes else {
             throw Refusal(
                 .limitExceeded,
-                "the certificate has \(certificate) bytes, the limit is \(limits.certificateMaxBytes)")
+                "the certificate has \(certificate) bytes, the limit is \(limits.certificateEnvelopeBytes)")
         }
-        guard header <= limits.headerMaxBytes else {
+        guard header <= limits.headerEnvelopeBytes else {
             throw Refusal(
-                .limitExceeded, "the package header has \(header) bytes, the limit is \(limits.headerMaxBytes)")
+                .limitExceeded, "the package header has \(header) bytes, the limit is \(limits.headerEnvelopeBytes)")
         }
         certificateCount = Int(certificate)
         headerCount = Int(header)

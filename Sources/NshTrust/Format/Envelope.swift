@@ -2,7 +2,7 @@
 ///
 /// Reading one interprets nothing but the framing. What the payload says counts once `Signers` has found who signed it.
 ///
-/// - Spec: ENV-1 … ENV-6
+/// - Spec: ENV-1 … ENV-6, ENV-9, LIM-14, LIM-15
 package struct Envelope: Sendable {
     /// What an envelope may carry; one kind never passes for another, because the kind is signed too.
     package enum Kind: String, CaseIterable, Sendable {

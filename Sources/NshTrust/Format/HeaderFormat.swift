@@ -10,7 +10,7 @@ extension PackageHeader {
     ///   - bytes: The bytes that hold the payload.
     ///   - range: Where it lies in them.
     /// - Throws: `malformed` for anything that breaks the format.
-    /// - Spec: PKG-5 … PKG-9
+    /// - Spec: PKG-6 … PKG-15
     package init(parsing bytes: [UInt8], in range: Range<Int>? = nil) throws(Refusal) {
         self = try JSONReader.read(bytes, in: range, subject: "the package header") {
             (reader: inout JSONReader) throws(Refusal) in

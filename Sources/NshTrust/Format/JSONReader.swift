@@ -3,7 +3,7 @@
 /// RFC 8259 with everything ambiguous refused: no byte-order mark, no invalid UTF-8, no name twice after unescaping, no
 /// lone surrogate, at most 16 containers deep, nothing after the value, integers only in plain decimal.
 ///
-/// - Spec: JSN-1 … JSN-7
+/// - Spec: JSN-1 … JSN-11, LIM-13
 package struct JSONReader {
     private let bytes: [UInt8]
     private var at: Int

@@ -10,7 +10,7 @@ extension RevocationList {
     ///   - bytes: The bytes that hold the payload.
     ///   - range: Where it lies in them.
     /// - Throws: `malformed` for anything that breaks the format.
-    /// - Spec: REV-1 … REV-3
+    /// - Spec: REV-1 … REV-4
     package init(parsing bytes: [UInt8], in range: Range<Int>? = nil) throws(Refusal) {
         self = try JSONReader.read(bytes, in: range, subject: "the revocation list") {
             (reader: inout JSONReader) throws(Refusal) in

@@ -1,6 +1,6 @@
 /// Signed notes on a document: shown to people, never part of a decision.
 ///
-/// - Spec: JSN-9
+/// - Spec: JSN-12, LIM-17
 package struct Annotations: Hashable, Sendable {
     /// Names and texts in the order of the document; at most 64, names `[a-z0-9.-]{1,64}`, texts of at most 1024 bytes.
     package private(set) var entries: [(name: String, text: String)] = []

@@ -1,6 +1,6 @@
 /// Which app ids a certificate covers: every id, the ids below a prefix, or one id.
 ///
-/// - Spec: APP-2, APP-3
+/// - Spec: APP-2 … APP-5
 package enum AppPattern: Hashable, Sendable, CustomStringConvertible {
     /// `*`: every id.
     case any

@@ -2,7 +2,7 @@
 ///
 /// Decisions always compare the whole digest.
 ///
-/// - Spec: KEY-2, PKG-2
+/// - Spec: KEY-10, PKG-16
 package struct Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
     private let storage: Bytes32
 

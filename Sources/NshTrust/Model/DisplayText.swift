@@ -2,7 +2,7 @@
 ///
 /// U+200C and U+200D are allowed because scripts need them.
 ///
-/// - Spec: TXT-1, TXT-2
+/// - Spec: TXT-1 … TXT-4, LIM-16
 package struct DisplayText: Hashable, Sendable, CustomStringConvertible {
     /// The text; every scalar is displayable or a joiner.
     package let text: String

@@ -1,6 +1,6 @@
 /// A JSON value as strict parsing leaves it; equal by type and value, names in any order, text as bytes.
 ///
-/// - Spec: JSN-1, SUM-8
+/// - Spec: SUM-15
 package indirect enum JSONValue: Sendable, Hashable {
     case null
     case boolean(Bool)

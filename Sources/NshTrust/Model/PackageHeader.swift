@@ -2,7 +2,7 @@
 ///
 /// The value says what the bytes say; that the release key signed them is what `VerifiedChain` proves.
 ///
-/// - Spec: PKG-5
+/// - Spec: PKG-6
 package struct PackageHeader: Hashable, Sendable {
     /// The app inside.
     package struct App: Hashable, Sendable {

@@ -23,7 +23,7 @@ package struct Refusal: Error, Hashable, Sendable {
 
 /// The codes of refusals; the raw values are part of the format and never change.
 ///
-/// - Spec: POL-1
+/// - Spec: POL-14
 package enum RefusalCode: String, CaseIterable, Sendable {
     case aboveMaximumBuild
     case appNotCertified

@@ -1,6 +1,6 @@
 /// A host runtime's version: one to four numbers joined by dots, compared number by number, missing ones being 0.
 ///
-/// - Spec: PKG-9
+/// - Spec: PKG-9, PKG-10
 package struct RuntimeVersion: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The version as it was written.
     package let text: String

@@ -1,6 +1,6 @@
 /// A certificate's serial: 16 random bytes, written as 32 lower-case hex digits.
 ///
-/// - Spec: CRT-2
+/// - Spec: CRT-5
 package struct Serial: Hashable, Sendable, CustomStringConvertible {
     /// The 16 bytes.
     package let bytes: [UInt8]

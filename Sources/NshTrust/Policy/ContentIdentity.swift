@@ -2,7 +2,7 @@
 ///
 /// Two packages of one build number are the same content exactly when their identities are equal.
 ///
-/// - Spec: POL-12
+/// - Spec: POL-10
 package struct ContentIdentity: Hashable, Sendable {
     /// The digest over the canonical form.
     package let digest: Digest

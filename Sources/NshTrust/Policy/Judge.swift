@@ -20,7 +20,7 @@ package struct Judge {
     ///   - state: A snapshot of the store.
     ///   - clock: The local time, in seconds since 1970 UTC.
     /// - Throws: What the snapshot throws.
-    /// - Spec: POL-2
+    /// - Spec: POL-15
     package init(policy: Policy, pinned: [PublicKey], state: any TrustState, clock: Int64) throws {
         self.policy = policy
         self.pinned = pinned
@@ -33,7 +33,7 @@ package struct Judge {
     /// Refuses unless enough distinct pinned roots signed that no list has withdrawn.
     ///
     /// - Parameter signers: The distinct pinned roots whose signature verifies.
-    /// - Spec: POL-3
+    /// - Spec: POL-2
     package func roots(_ signers: [PublicKey]) throws {
         let needed = max(policy.rootThreshold, 1)
         guard signers.count >= needed else {
@@ -62,7 +62,7 @@ package struct Judge {
 
     /// Refuses a revoked certificate or key.
     ///
-    /// - Spec: POL-4
+    /// - Spec: POL-3
     package func certificate(_ certificate: Certificate) throws {
         if let list = try state.revocations(ofCertificate: certificate.serial).first {
             throw Refusal(.certificateRevoked, "certificate \(certificate.serial) was revoked by \(list)")
@@ -76,16 +76,16 @@ package struct Judge {
 
     /// Refuses a package that says it is larger than the limits.
     ///
-    /// - Spec: POL-6
+    /// - Spec: POL-5
     package func limits(of header: PackageHeader) throws(Refusal) {
         let (payload, limits) = (header.payload, policy.limits)
-        guard payload.files <= limits.filesMax else {
-            throw Refusal(.limitExceeded, "the package has \(payload.files) files, the limit is \(limits.filesMax)")
+        guard payload.files <= limits.files else {
+            throw Refusal(.limitExceeded, "the package has \(payload.files) files, the limit is \(limits.files)")
         }
-        guard payload.unpackedSize <= limits.unpackedMaxBytes else {
+        guard payload.unpackedSize <= limits.unpackedBytes else {
             throw Refusal(
                 .limitExceeded,
-                "the package unpacks to \(payload.unpackedSize) bytes, the limit is \(limits.unpackedMaxBytes)")
+                "the package unpacks to \(payload.unpackedSize) bytes, the limit is \(limits.unpackedBytes)")
         }
     }
 
@@ -109,7 +109,7 @@ package struct Judge {
 
     /// Runs rules 2, 3, 9 and 11 on recorded facts: what may have changed since a package was opened.
     ///
-    /// - Spec: POL-16
+    /// - Spec: POL-19
     package func stillTrusted(_ facts: PackageFacts) throws {
         try roots(facts.roots)
         try certificate(facts.certificate)

@@ -2,11 +2,19 @@
 ///
 /// Of one issuer the newest list counts, those of the store included.
 ///
-/// - Spec: POL-15
+/// - Spec: REV-21
 package struct ListOverlay: TrustState {
     private let base: any TrustState
-    private var lists: [Digest: VerifiedList] = [:]
     private let clock: Int64
+    private var overlaid: [Digest: Overlaid] = [:]
+
+    /// What the given lists of one issuer come to.
+    private struct Overlaid {
+        /// The newest list with the entries of all withdrawals.
+        let list: VerifiedList
+        /// Whether the snapshot's own list of the issuer still counts beside it.
+        let keepsBase: Bool
+    }
 
     /// Lays verified lists over a snapshot.
     ///
@@ -21,55 +29,61 @@ package struct ListOverlay: TrustState {
         self.clock = clock
         var inForce: [Digest: ListSummary] = [:]
         for list in try base.listsInForce() { inForce[list.list.issuer] = list }
-        for list in given { try add(list, inForce: inForce[list.list.issuer]) }
-    }
-
-    private mutating func add(_ list: VerifiedList, inForce: ListSummary?) throws(Refusal) {
-        let issuer = list.list.issuer
-        do {
-            guard try ListSuccession.decide(list, after: inForce) != .unchanged else { return }
-        } catch {
-            // A list older than the one in force is honoured already: the newest counts.
-            if error.code == .revocationsOlder { return }
-            throw error
-        }
-        guard let held = lists[issuer] else {
-            lists[issuer] = list
-            return
-        }
-        if held.payloadDigest == list.payloadDigest { return }
-        if held.list.revokesIssuer || list.list.revokesIssuer {
-            lists[issuer] = held.united(with: list)
-        } else if held.list.sequence == list.list.sequence {
-            throw Refusal(
-                .revocationsConflict, "two lists of root \(issuer.shortHex) have the number \(list.list.sequence) and differ")
-        } else if list.list.sequence > held.list.sequence {
-            lists[issuer] = list
+        for (issuer, lists) in Dictionary(grouping: given, by: \.list.issuer) {
+            let newest = try Self.newest(of: lists.filter { !$0.list.revokesIssuer }, after: inForce[issuer])
+            let withdrawals = lists.filter { $0.list.revokesIssuer && $0.payloadDigest != inForce[issuer]?.payloadDigest }
+            guard let first = withdrawals.first ?? newest else { continue }
+            let united = (withdrawals.dropFirst() + (withdrawals.isEmpty ? [] : [newest].compactMap { $0 }))
+                .reduce(first) { $0.united(with: $1) }
+            overlaid[issuer] = Overlaid(list: united, keepsBase: newest == nil)
         }
     }
 
-    /// The references of the snapshot that no given list replaces, and those of the given lists.
+    /// Returns the newest list that takes the place of the one in force, or nil when that one is the newest.
+    private static func newest(
+        of lists: [VerifiedList], after inForce: ListSummary?
+    ) throws(Refusal) -> VerifiedList? {
+        var newest: VerifiedList?
+        for list in lists {
+            do {
+                guard try ListSuccession.decide(list, after: inForce) == .replaces else { continue }
+            } catch {
+                // Older than the one in force: that one counts already.
+                if error.code == .revocationsOlder { continue }
+                throw error
+            }
+            guard let held = newest else {
+                newest = list
+                continue
+            }
+            if held.list.sequence == list.list.sequence, held.payloadDigest != list.payloadDigest {
+                throw Refusal(
+                    .revocationsConflict,
+                    "two lists of root \(list.list.issuer.shortHex) have the number \(list.list.sequence) and differ")
+            }
+            if list.list.sequence > held.list.sequence { newest = list }
+        }
+        return newest
+    }
+
+    /// The answers of the snapshot's lists that still count, and those of the given lists.
     private func combine<Entry>(
         _ below: [Entry], issuer: (Entry) -> Digest, _ entry: (VerifiedList) -> Entry?
     ) -> [Entry] {
-        below.filter { entry in lists[issuer(entry)].map { $0.list.revokesIssuer } ?? true } + lists.values.compactMap(entry)
+        below.filter { overlaid[issuer($0)]?.keepsBase ?? true } + overlaid.values.compactMap { entry($0.list) }
     }
 
     // MARK: - TrustState
 
     /// The snapshot's floor, raised by the given lists as applying them would.
     package func timeFloor() throws -> Int64 {
-        lists.values.reduce(try base.timeFloor()) { max($0, min($1.list.issuedAt, clock)) }
+        overlaid.values.reduce(try base.timeFloor()) { max($0, min($1.list.list.issuedAt, clock)) }
     }
 
     /// The lists in force with the given ones in place of older ones.
     package func listsInForce() throws -> [ListSummary] {
-        let below = try base.listsInForce().filter { lists[$0.list.issuer] == nil }
-        let given = lists.values.map { list in
-            ListSummary(
-                list: list.reference, issuedAt: list.list.issuedAt, expiresAt: list.list.expiresAt,
-                payloadDigest: list.payloadDigest)
-        }
+        let below = try base.listsInForce().filter { overlaid[$0.list.issuer] == nil }
+        let given = overlaid.values.map { $0.list.summary }
         return (below + given).sorted { $0.list.issuer < $1.list.issuer }
     }
 
@@ -126,8 +140,8 @@ package struct ListOverlay: TrustState {
     /// The accepted build, lowered where a given list lowers it.
     package func acceptedBuild(of app: AppID) throws -> AcceptedBuild? {
         guard var accepted = try base.acceptedBuild(of: app) else { return nil }
-        for list in lists.values {
-            if let bound = list.list.maximumBuilds[app] { accepted.lower(to: bound) }
+        for overlaid in overlaid.values {
+            if let bound = overlaid.list.list.maximumBuilds[app] { accepted.lower(to: bound) }
         }
         return accepted
     }
@@ -139,7 +153,7 @@ package struct ListOverlay: TrustState {
 extension AcceptedBuild {
     /// Lowers a higher build to the bound, with no content: any content may take that number.
     ///
-    /// - Spec: REV-10
+    /// - Spec: REV-15
     package mutating func lower(to bound: Int64) {
         guard build > bound else { return }
         build = bound

@@ -1,6 +1,6 @@
 /// What applying a verified list does to the list in force of the same issuer.
 ///
-/// - Spec: REV-5 … REV-8
+/// - Spec: REV-6, REV-7, REV-10, REV-11
 package enum ListSuccession: Hashable, Sendable {
     /// It is the list in force: nothing changes.
     case unchanged
@@ -18,10 +18,10 @@ package enum ListSuccession: Hashable, Sendable {
     ///   `revocationsConflict` for an equal number with other bytes.
     package static func decide(_ list: VerifiedList, after inForce: ListSummary?) throws(Refusal) -> ListSuccession {
         if let inForce, inForce.payloadDigest == list.payloadDigest { return .unchanged }
+        if list.list.revokesIssuer { return .unites }
         guard !list.issuerWasWithdrawn else {
             throw Refusal(.rootWithdrawn, "root \(list.list.issuer.shortHex), which issued the list, was withdrawn")
         }
-        if list.list.revokesIssuer { return .unites }
         guard let inForce else { return .replaces }
         let (new, old) = (list.list.sequence, inForce.list.sequence)
         if new < old {

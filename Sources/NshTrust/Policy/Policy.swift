@@ -23,7 +23,7 @@ package struct Policy: Hashable, Sendable {
 
 /// When a certificate's window is checked for a package that the store has not accepted before.
 ///
-/// - Spec: POL-9
+/// - Spec: POL-8
 public enum ExpiryCheck: Hashable, Sendable {
     /// The certificate must be in its window when the package is first opened: the safe choice.
     case atOpening
@@ -33,7 +33,7 @@ public enum ExpiryCheck: Hashable, Sendable {
 
 /// Whether an app must stay with the publisher of its accepted builds.
 ///
-/// - Spec: POL-7
+/// - Spec: POL-6
 public enum PublisherContinuity: Hashable, Sendable {
     /// A change of publisher needs a root's transfer: the safe choice.
     case required
@@ -43,7 +43,7 @@ public enum PublisherContinuity: Hashable, Sendable {
 
 /// Whether a build number accepted before may come again with other content.
 ///
-/// - Spec: POL-12
+/// - Spec: POL-10
 public enum Rebuilding: Hashable, Sendable {
     /// One build number means one content: the safe choice.
     case refused
@@ -53,7 +53,7 @@ public enum Rebuilding: Hashable, Sendable {
 
 /// Whether an expired revocation list makes packages stale.
 ///
-/// - Spec: POL-13
+/// - Spec: REV-18
 public enum ListExpiry: Hashable, Sendable {
     /// As its issuer wished: the safe choice.
     case enforced

@@ -1,6 +1,6 @@
 /// A certificate that enough pinned roots signed; only `Examination` and a store that recorded one make it.
 ///
-/// - Spec: POL-3
+/// - Spec: POL-2
 package struct VerifiedCertificate: Sendable {
     /// What the roots vouch for.
     package let certificate: Certificate
@@ -19,7 +19,7 @@ package struct VerifiedCertificate: Sendable {
 
 /// A package header that the key of a verified certificate signed, and the certificate: rules 1 to 5 hold.
 ///
-/// - Spec: POL-5
+/// - Spec: POL-4
 package struct VerifiedChain: Sendable {
     /// The certificate and who signed it.
     package let certificate: VerifiedCertificate
@@ -81,7 +81,7 @@ package struct Examination {
     ///   - established: Gains each part as soon as its signature has been verified.
     /// - Returns: The chain, acceptable to this snapshot at this time but for the payload.
     /// - Throws: `Refusal` with the code of the first rule that fails, or what the snapshot throws.
-    /// - Spec: POL-1 … POL-14
+    /// - Spec: POL-2 … POL-12, ENV-10
     package func verify(
         prefix: ContainerPrefix, certificate certificateBytes: [UInt8], header headerBytes: [UInt8],
         established: inout Established

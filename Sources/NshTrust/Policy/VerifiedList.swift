@@ -1,6 +1,6 @@
 /// A revocation list that its issuer, a pinned root, signed; only `verifying` makes one.
 ///
-/// - Spec: REV-4
+/// - Spec: REV-5
 package struct VerifiedList: Sendable {
     /// What the issuer says; `maximumBuilds` and `transfers` are empty when too few roots signed.
     package let list: RevocationList
@@ -18,6 +18,12 @@ package struct VerifiedList: Sendable {
     /// What the list is called in other lists' company.
     package var reference: ListReference { ListReference(issuer: list.issuer, sequence: list.sequence) }
 
+    /// What decides the list's freshness and what may follow it.
+    package var summary: ListSummary {
+        ListSummary(
+            list: reference, issuedAt: list.issuedAt, expiresAt: list.expiresAt, payloadDigest: payloadDigest)
+    }
+
     /// Verifies a revocation list: size, envelope, signature by a pinned root that is the issuer, payload.
     ///
     /// - Parameters:
@@ -26,14 +32,14 @@ package struct VerifiedList: Sendable {
     ///   - state: The lists in force, which may have withdrawn a root.
     ///   - policy: The threshold and the limits.
     /// - Throws: `limitExceeded`, `malformed`, `untrustedRoot`, or what the snapshot throws.
-    /// - Spec: REV-4, REV-5, REV-9
+    /// - Spec: REV-5, REV-17, REV-22
     package static func verifying(
         _ bytes: [UInt8], roots: [PublicKey], state: any TrustState, policy: Policy
     ) throws -> VerifiedList {
-        guard bytes.count <= policy.limits.revocationsMaxBytes else {
+        guard bytes.count <= policy.limits.revocationListBytes else {
             throw Refusal(
                 .limitExceeded,
-                "the revocation list has \(bytes.count) bytes, the limit is \(policy.limits.revocationsMaxBytes)")
+                "the revocation list has \(bytes.count) bytes, the limit is \(policy.limits.revocationListBytes)")
         }
         let envelope = try Envelope(parsing: bytes, as: .revocations)
         let signers = Signers(of: envelope, among: roots)
@@ -75,7 +81,7 @@ package struct VerifiedList: Sendable {
 extension RevocationList {
     /// Returns this list with another's revocations and lowest builds added.
     ///
-    /// - Spec: REV-8
+    /// - Spec: REV-10
     package func united(with other: RevocationList) -> RevocationList {
         var united = self
         united.certificates = Array(Set(certificates).union(other.certificates))

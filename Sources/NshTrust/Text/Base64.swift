@@ -2,7 +2,7 @@
 ///
 /// Two texts never decode to the same bytes, so a signed document cannot be given another digest by respelling it.
 ///
-/// - Spec: ENV-4
+/// - Spec: ENV-3
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

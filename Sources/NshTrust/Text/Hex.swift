@@ -1,6 +1,6 @@
 /// Lower-case hexadecimal, the only form in which digests and serials are written.
 ///
-/// - Spec: JSN-8
+/// - Spec: JSN-10
 package enum Hex {
     private static let digits = Array("0123456789abcdef".utf8)
 

@@ -6,7 +6,7 @@ import Glibc
 /// The tables are part of the format: a code point unassigned in 15.0 is refused, and normalisation and folding of the
 /// assigned ones are stable, so two hosts always judge a name alike.
 ///
-/// - Spec: TXT-2, PTH-4
+/// - Spec: TXT-2, TXT-4, PTH-3
 package enum UnicodeTables {
     /// Tells whether a scalar may stand in text that people read or in a path.
     ///
