@@ -151,3 +151,14 @@ extension NshError.Code {
     private static func refusal(_ code: RefusalCode) -> NshError.Code { NshError.Code(rawValue: code.rawValue) }
     private static func trouble(_ code: TroubleCode) -> NshError.Code { NshError.Code(rawValue: code.rawValue) }
 }
+
+extension NshError {
+    /// Runs the body and makes an `NshError` of whatever it throws.
+    package static func wrapping<Value>(_ body: () throws -> Value) throws(NshError) -> Value {
+        do {
+            return try body()
+        } catch {
+            throw NshError(wrapping: error)
+        }
+    }
+}
