@@ -52,9 +52,12 @@ let package = Package(
             path: "Sources/NshPkgTool",
             swiftSettings: strict,
             linkerSettings: staticExecutable),
-        .target(name: "TestSupport", dependencies: ["NshTrust"], path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["NshTrust", "CSodium", "CZstd"], path: "Tests/TestSupport",
+            swiftSettings: strict),
         .testTarget(
-            name: "NshTrustTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport"], swiftSettings: strict),
+            name: "NshTrustTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
