@@ -1,0 +1,1 @@
+"""What make.py is made of: writers of the formats, and the cases."""
