@@ -11,7 +11,7 @@ package struct Directory: ~Copyable, Sendable {
     /// The descriptor's number, valid for as long as this value lives.
     package var raw: Int32 { descriptor.raw }
 
-    private init(owning raw: Int32, path: String) {
+    init(owning raw: Int32, path: String) {
         descriptor = OwnedDescriptor(owning: raw)
         self.path = path
     }
@@ -20,9 +20,7 @@ package struct Directory: ~Copyable, Sendable {
     ///
     /// - Throws: `storeUnsafe` when it is a link, `ioFailure` and `noSuchFile` for what the system says.
     package static func open(_ path: String) throws(Trouble) -> Directory {
-        var trimmed = path[...]
-        while trimmed.utf8.count > 1, trimmed.utf8.last == 0x2F { trimmed.removeLast() }
-        let name = String(trimmed)
+        let name = trimmed(path)
         let result = nsh_openat(AT_FDCWD, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
         if result == -ENOTDIR || result == -ELOOP {
             throw Trouble(.storeUnsafe, "\(Printable.escaped(name)) is not a directory, or is a symbolic link to one")
@@ -51,6 +49,66 @@ package struct Directory: ~Copyable, Sendable {
             throw Self.failed(errno, "cannot set the mode of \(shown(name))")
         }
         return made
+    }
+
+    /// Opens a directory in this one, and makes it when it is missing; another process may make it at the same time.
+    ///
+    /// - Throws: `storeUnsafe` when the name is something else, a link included; else what the system says.
+    package func openOrMakeDirectory(_ name: String, permissions: UInt32) throws(Trouble) -> Directory {
+        while true {
+            do {
+                return try openDirectory(name)
+            } catch {
+                guard error.code == .noSuchFile else { throw error }
+            }
+            do {
+                return try makeDirectory(name, permissions: permissions)
+            } catch {
+                guard error.code == .exists else { throw error }
+            }
+        }
+    }
+
+    /// Makes a directory with these permissions, and those above it that are missing; one that exists stays as it is.
+    ///
+    /// - Throws: What the system says.
+    package static func make(_ path: String, permissions: UInt32) throws(Trouble) {
+        let name = trimmed(path)
+        let slash = name.utf8.lastIndex(of: 0x2F)
+        let above = slash.map { $0 == name.startIndex ? "/" : String(name[..<$0]) } ?? "."
+        var result = mkdir(name, permissions)
+        if result != 0, errno == ENOENT, above != "/", above != "." {
+            try make(above, permissions: 0o755)
+            result = mkdir(name, permissions)
+        }
+        if result != 0 {
+            if errno == EEXIST { return }
+            throw failed(errno, "cannot make directory \(Printable.escaped(name))")
+        }
+        // The process's mask may have taken bits away; and what is in the directory must not be lost with its name.
+        guard chmod(name, permissions) == 0 else {
+            throw failed(errno, "cannot set the mode of \(Printable.escaped(name))")
+        }
+        try open(above + "/.").sync()
+    }
+
+    private static func trimmed(_ path: String) -> String {
+        var trimmed = path[...]
+        while trimmed.utf8.count > 1, trimmed.utf8.last == 0x2F { trimmed.removeLast() }
+        return String(trimmed)
+    }
+
+    /// The directory's absolute path without links, as the system knows it now.
+    ///
+    /// - Throws: `ioFailure` when it cannot be told, or is not UTF-8.
+    package func resolvedPath() throws(Trouble) -> String {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = readlink("/proc/self/fd/\(raw)", &buffer, buffer.count - 1)
+        guard count > 0 else { throw SystemCall.trouble(errno, "cannot resolve \(Printable.escaped(path))") }
+        guard let text = String(validating: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) else {
+            throw Trouble(.ioFailure, "the path of \(Printable.escaped(path)) is not UTF-8")
+        }
+        return text
     }
 
     /// Opens a regular file in this directory for reading; it is neither followed when a link nor waited for when a pipe.

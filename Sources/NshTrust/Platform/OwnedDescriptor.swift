@@ -33,6 +33,7 @@ package enum SystemCall {
     /// - Parameters:
     ///   - number: The errno.
     ///   - what: What was tried, with the object: `cannot open x.nshpkg`.
+    /// - Returns: The trouble; its code is `noSuchFile`, `exists` or `ioFailure`.
     package static func trouble(_ number: Int32, _ what: String) -> Trouble {
         var buffer = [CChar](repeating: 0, count: 256)
         let known = strerror_r(number, &buffer, buffer.count) == 0
@@ -52,6 +53,8 @@ package enum SystemCall {
     /// - Parameters:
     ///   - what: What is tried, with the object.
     ///   - call: A call that returns a negated errno when it fails, like those of CLinux.
+    /// - Returns: What the call returned.
+    /// - Throws: The trouble of its error number.
     package static func check(_ what: @autoclosure () -> String, _ call: () -> Int32) throws(Trouble) -> Int32 {
         while true {
             let result = call()

@@ -48,6 +48,7 @@ package protocol StoreTransaction: StoreSnapshot {
     ///   - package: The record; a record of the same digest is replaced.
     ///   - certificate: The certificate's envelope as it came.
     ///   - event: What the log says.
+    /// - Throws: A `Trouble` when it cannot be written.
     func record(_ package: InstalledPackage, certificate: [UInt8], event: NewEvent) throws
     /// Applies a verified list: its entries, its envelope, the time floor, lowered builds, and the event.
     ///
@@ -56,6 +57,7 @@ package protocol StoreTransaction: StoreSnapshot {
     ///   - succession: What applying it does; `unchanged` records nothing.
     ///   - clock: The local time in seconds since 1970 UTC, which caps the new time floor.
     ///   - event: What the log says.
+    /// - Throws: A `Trouble` when it cannot be written.
     func apply(_ list: VerifiedList, succession: ListSuccession, clock: Int64, event: NewEvent) throws
     /// Removes all lists of an issuer from force, withdrawals included; an administrator's act.
     ///

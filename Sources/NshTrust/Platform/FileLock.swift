@@ -1,0 +1,71 @@
+import Glibc
+
+/// Advisory locks of whole files, which belong to the open descriptor and go when it is closed, by a crash too.
+package enum FileLock {
+    /// Who else may hold the lock.
+    package enum Sharing: Sendable {
+        /// Others that share.
+        case shared
+        /// Nobody.
+        case exclusive
+    }
+
+    /// Takes the lock on an open file or directory, or changes the one that its descriptor holds, without waiting.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The open file.
+    ///   - sharing: Who else may hold it.
+    ///   - what: The file, for messages.
+    /// - Returns: Whether the lock was free.
+    /// - Throws: What the system says.
+    package static func take(
+        _ descriptor: Int32, _ sharing: Sharing, _ what: @autoclosure () -> String
+    ) throws(Trouble) -> Bool {
+        while flock(descriptor, (sharing == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
+            switch errno {
+            case EINTR: continue
+            case EWOULDBLOCK: return false
+            default: throw SystemCall.trouble(errno, "cannot lock \(what())")
+            }
+        }
+        return true
+    }
+
+    /// Takes the lock, asking again until it is free or the time is over.
+    ///
+    /// - Returns: Whether it was had in time.
+    /// - Throws: What the system says.
+    package static func wait(
+        _ descriptor: Int32, _ sharing: Sharing, seconds: Double, _ what: @autoclosure () -> String
+    ) throws(Trouble) -> Bool {
+        var backoff = Backoff(seconds: seconds)
+        while true {
+            if try take(descriptor, sharing, what()) { return true }
+            guard backoff.pause() else { return false }
+        }
+    }
+}
+
+/// Pauses between attempts: short at first, longer later, never in step with others, until the time is over.
+package struct Backoff: Sendable {
+    private let deadline: UInt64
+    private var longest: UInt64 = 500_000
+    /// The longest pause in nanoseconds.
+    private static let ceiling: UInt64 = 16_000_000
+
+    /// Starts the time.
+    ///
+    /// - Parameter seconds: How long attempts go on; 0 for one attempt.
+    package init(seconds: Double) {
+        deadline = MonotonicTime.nanoseconds() + UInt64(max(seconds, 0) * 1_000_000_000)
+    }
+
+    /// Sleeps for a while; returns false at once when the time is over.
+    package mutating func pause() -> Bool {
+        let now = MonotonicTime.nanoseconds()
+        guard now < deadline else { return false }
+        MonotonicTime.sleep(nanoseconds: min(UInt64.random(in: longest / 4...longest), deadline - now))
+        longest = min(longest * 2, Self.ceiling)
+        return true
+    }
+}

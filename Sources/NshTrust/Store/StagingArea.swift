@@ -1,0 +1,63 @@
+/// Where trees are written before they are installed and lie while they are removed.
+///
+/// Each entry is a directory with a random name on which whoever works in it holds an exclusive `flock`. The lock goes
+/// with the process, so an entry whose lock can be had is abandoned.
+///
+/// - Spec: STO-14
+package final class StagingArea: Sendable {
+    private let state: StateDirectory
+
+    /// Works in the `staging` directory of a state directory.
+    package init(_ state: StateDirectory) { self.state = state }
+
+    /// Makes an empty, locked directory for one tree.
+    ///
+    /// - Returns: The tree; dropping it removes what was written unless it was installed.
+    /// - Throws: `storeFull`, `storeUnsafe`, `ioFailure`.
+    package func makeTree() throws(Trouble) -> StagedTree {
+        let staging = try state.directory(StateDirectory.stagingName)
+        while true {
+            let name = Self.randomName()
+            // Mode 0755 is the installed tree's; `staging` itself keeps others out.
+            let directory = try staging.makeDirectory(name, permissions: 0o755)
+            // Between making and locking, clean-up may have taken the directory for an abandoned one.
+            guard try FileLock.take(directory.raw, .exclusive, staging.shown(name)) else { continue }
+            guard try staging.status(of: name)?.identity == directory.status().identity else { continue }
+            return StagedTree(directory, name: name, state: state)
+        }
+    }
+
+    /// Removes what processes left that are gone; what is in use stays.
+    ///
+    /// - Parameter transaction: An immediate transaction, so that one process at a time cleans up and none while another
+    ///   installs.
+    /// - Returns: How many entries were removed.
+    /// - Throws: `storeUnsafe`, `ioFailure`.
+    @discardableResult
+    package func removeAbandoned(in transaction: any StoreTransaction) throws(Trouble) -> Int {
+        let staging = try state.directory(StateDirectory.stagingName)
+        var removed = 0
+        for name in try staging.textNames() {
+            guard let status = try staging.status(of: name) else { continue }
+            if status.kind == .directory {
+                guard let entry = try staging.directory(beneath: name) else { continue }
+                guard try FileLock.take(entry.raw, .exclusive, staging.shown(name)) else { continue }
+                try staging.removeTree(name)
+            } else {
+                try staging.removeTree(name)
+            }
+            removed += 1
+        }
+        return removed
+    }
+
+    /// Whether there is an entry, in use or abandoned.
+    package func hasEntries() throws(Trouble) -> Bool {
+        guard let staging = try state.root.directory(beneath: StateDirectory.stagingName) else { return false }
+        return try !staging.names().isEmpty
+    }
+
+    static func randomName() -> String {
+        (0..<2).map { _ in Hex.encode(withUnsafeBytes(of: UInt64.random(in: 0...UInt64.max)) { Array($0) }) }.joined()
+    }
+}
