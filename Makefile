@@ -33,7 +33,7 @@ lint: deps-build deps-test ## formatting, documentation, layers, and that every 
 format: ## rewrite the Swift sources in the project's format
 	swift format --in-place --parallel --recursive $(FORMATTED)
 
-vectors: deps-python ## remake testvectors/ from its fixed keys
+vectors: deps-python ## remake testvectors/ from its fixed keys, byte for byte
 	.venv/bin/python testvectors/make.py
 
 docs: deps-build ## the reference of the Swift API as a static site: docs-site/
