@@ -19,8 +19,8 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 
-LIMITS = {"certificateMaxBytes": "certificate", "headerMaxBytes": "header", "filesMax": "files", "directoriesMax": "directories",
-          "unpackedMaxBytes": "unpacked", "revocationsMaxBytes": "list"}
+LIMITS = {"certificateEnvelopeBytes": "certificate", "headerEnvelopeBytes": "header", "files": "files", "directories": "directories",
+          "unpackedBytes": "unpacked", "revocationListBytes": "list"}
 OPTIONS = {"threshold": "threshold", "atSigning": "at_signing", "runtime": "runtime"}
 
 

@@ -163,6 +163,6 @@ def add(book):
     # directories
     two = lambda f: f.update({"assets/deep/x": b"x"})
     book.package("directories-at-set-limit", "A limit of as many directories as there are, those between included.", "LIM-4", None, package(files=two),
-                 limits={"directoriesMax": 2})
+                 limits={"directories": 2})
     book.package("directories-over-set-limit", "A limit of one directory less than there are.", "LIM-4", "limitExceeded", package(files=two),
-                 limits={"directoriesMax": 1})
+                 limits={"directories": 1})

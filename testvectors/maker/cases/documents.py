@@ -321,10 +321,10 @@ def add_headers(book):
     field("unpacked-over-limit", "4 GiB and a byte are announced.", "LIM-5 POL-5", "limitExceeded", lambda f: f.update(unpackedSize=(1 << 32) + 1))
     good = package()
     unpacked = good.header["payload"]["unpackedSize"]
-    book.package("files-at-set-limit", "A limit of as many files as there are.", "LIM-3", None, good, limits={"filesMax": 3})
-    book.package("files-over-set-limit", "A limit of one file less than there are.", "LIM-3", "limitExceeded", good, limits={"filesMax": 2})
-    book.package("unpacked-at-set-limit", "A limit of as many bytes as there are.", "LIM-5", None, good, limits={"unpackedMaxBytes": unpacked})
-    book.package("unpacked-over-set-limit", "A limit of one byte less than there are.", "LIM-5", "limitExceeded", good, limits={"unpackedMaxBytes": unpacked - 1})
+    book.package("files-at-set-limit", "A limit of as many files as there are.", "LIM-3", None, good, limits={"files": 3})
+    book.package("files-over-set-limit", "A limit of one file less than there are.", "LIM-3", "limitExceeded", good, limits={"files": 2})
+    book.package("unpacked-at-set-limit", "A limit of as many bytes as there are.", "LIM-5", None, good, limits={"unpackedBytes": unpacked})
+    book.package("unpacked-over-set-limit", "A limit of one byte less than there are.", "LIM-5", "limitExceeded", good, limits={"unpackedBytes": unpacked - 1})
     head("signedAt-text", "A time of signing in text.", "PKG-15 JSN-11", "malformed", lambda h: h.update(signedAt="1764470000"))
     book.package("digest-of-spelling", "The header's payload in another layout has another digest.", "PKG-16", None,
                  package(header_text=lambda t: json.dumps(json.loads(t), indent=1).encode()))

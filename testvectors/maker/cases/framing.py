@@ -78,12 +78,12 @@ def add(book):
     good = package()
     c, h = prefix_sizes(good.data)
     book.package("certificate-at-set-limit", "A limit for certificates that this one just keeps.", "LIM-1", None, good,
-                 limits={"certificateMaxBytes": c})
+                 limits={"certificateEnvelopeBytes": c})
     book.package("certificate-over-set-limit", "A limit for certificates that this one exceeds by a byte.", "LIM-1", "limitExceeded", good,
-                 limits={"certificateMaxBytes": c - 1})
-    book.package("header-at-set-limit", "A limit for headers that this one just keeps.", "LIM-2", None, good, limits={"headerMaxBytes": h})
+                 limits={"certificateEnvelopeBytes": c - 1})
+    book.package("header-at-set-limit", "A limit for headers that this one just keeps.", "LIM-2", None, good, limits={"headerEnvelopeBytes": h})
     book.package("header-over-set-limit", "A limit for headers that this one exceeds by a byte.", "LIM-2", "limitExceeded", good,
-                 limits={"headerMaxBytes": h - 1})
+                 limits={"headerEnvelopeBytes": h - 1})
     refused("certificate-cut", "The file ends within the certificate.", "PKG-4", "truncated", cut(20 + c - 1))
     refused("header-cut", "The file ends within the header.", "PKG-4", "truncated", cut(20 + c + h - 1))
     refused("certificate-length-one-more", "The certificate's length takes in the first byte of the header.", "PKG-4 ENV-1 JSN-2", "malformed",

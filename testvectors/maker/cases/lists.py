@@ -60,10 +60,10 @@ def add_forms(book):
     form("no-json", "A file that is no JSON.", "REV-22 JSN-2", "malformed", env_text=lambda t: b"revoked: all\n")
     form("empty", "An empty file.", "REV-22 JSN-2", "malformed", env_text=lambda t: b"")
     plain = revocations()
-    book.revocations("list-at-set-limit", "A limit of as many bytes as the list has.", "LIM-6", plain, facts=good, limits={"revocationsMaxBytes": len(plain)})
-    book.revocations("list-over-set-limit", "A limit of one byte less than the list has.", "LIM-6 REV-22", plain, "limitExceeded", limits={"revocationsMaxBytes": len(plain) - 1})
+    book.revocations("list-at-set-limit", "A limit of as many bytes as the list has.", "LIM-6", plain, facts=good, limits={"revocationListBytes": len(plain)})
+    book.revocations("list-over-set-limit", "A limit of one byte less than the list has.", "LIM-6 REV-22", plain, "limitExceeded", limits={"revocationListBytes": len(plain) - 1})
     book.revocations("list-over-set-limit-malformed", "A list over its limit that is no JSON either.", "REV-22 LIM-6", plain[:-1], "limitExceeded",
-                     limits={"revocationsMaxBytes": len(plain) - 2})
+                     limits={"revocationListBytes": len(plain) - 2})
 
 
 def resigned(env, *keys):

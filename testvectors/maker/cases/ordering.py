@@ -132,7 +132,7 @@ def add_stream(book):
     case("content-then-member", "Bytecode that is not allowed, and app.json is a link.", "contentNotCertified", "SUM-14 POL-13", cert=certificate({"content": ["source"]}),
          files=instead("bundle.js", "bundle.nshc"), members=lambda m: setattr(m[1], "kind", b"2"))
     deep = lambda f: f.update({"assets/d/x": b"x"})
-    limit = {"directoriesMax": 1}
+    limit = {"directories": 1}
     book.package("stream-path-then-directories", "An unsafe path, and too many directories.", "SUM-14 LIM-4", "unsafePath",
                  package(files=lambda f: [deep(f), bad_path(f)] and None), limits=limit)
     book.package("stream-directories-then-required", "Too many directories, and no bundle.", "SUM-14 LIM-4", "limitExceeded",

@@ -125,7 +125,7 @@ def add(book):
     member("pax-size-twice", "A pax size twice.", "TAR-10", "payloadCorrupt", before(2, pax(record(b"size", b"8589934592") * 2)))
     huge = package(members=before(2, pax(record(b"size", b"8589934592"))), payload_fields=lambda f: f.update(unpackedSize=f["unpackedSize"] - 7 + (8 << 30)))
     book.package("pax-size-ends-early", "A file of 8 GiB by its pax header, within a raised limit, and the archive ends in it.", "TAR-15 TAR-11", "payloadCorrupt",
-                 huge, limits={"unpackedMaxBytes": 16 << 30})
+                 huge, limits={"unpackedBytes": 16 << 30})
     # 2,048 bytes of data: a record of 2,048 bytes in all; 1,024 bytes of path is another limit, so the path breaks that one
     exact = lambda total: record(b"path", b"a" * (total - len(b"2048 path=\n")))
     member("pax-2048-bytes", "2,048 bytes of pax data are read: their path is too long.", "LIM-11 LIM-21", "unsafePath", before(2, pax(exact(2048))))
