@@ -17,7 +17,7 @@ public struct NshCapabilities: Hashable, Sendable {
     ///
     /// - Parameter grant: The most that the app may do, as JSON in the same shape; nil grants what is declared.
     /// - Returns: For host lists the narrower of each two patterns, for Booleans both, for any other shape what is equal.
-    /// - Throws: `NshError` (`invalidArgument`) for JSON that is not strict, not an object, or has bad host patterns.
+    /// - Throws: `NshError` (`badRequest`) for JSON that is not strict, not an object, or has bad host patterns.
     public func granted(by grant: String?) throws -> NshCapabilities {
         guard let grant else { return self }
         let allowed: JSONObject
@@ -27,10 +27,10 @@ public struct NshCapabilities: Hashable, Sendable {
                 try reader.tree(numbers: .integers)
             }
         } catch {
-            throw NshError(Trouble(.invalidArgument, error.message))
+            throw NshError(Trouble(.badRequest, error.message))
         }
         if let problem = CapabilityIntersection.problem(inGrant: allowed) {
-            throw NshError(Trouble(.invalidArgument, "the grant of capabilities: \(problem)"))
+            throw NshError(Trouble(.badRequest, "the grant of capabilities: \(problem)"))
         }
         return NshCapabilities(CapabilityIntersection.of(declared: object ?? JSONObject(), granted: allowed))
     }

@@ -123,8 +123,8 @@ extension NshError.Code {
     public static let cancelled = trouble(.cancelled)
     /// Something of that name is there already.
     public static let exists = trouble(.exists)
-    /// An argument makes no sense.
-    public static let invalidArgument = trouble(.invalidArgument)
+    /// An option or an argument makes no sense.
+    public static let badRequest = trouble(.badRequest)
     /// Reading or writing failed.
     public static let ioFailure = trouble(.ioFailure)
     /// There is no such file.

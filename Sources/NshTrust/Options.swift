@@ -39,21 +39,13 @@ extension NshTrust {
             case everyFile
         }
 
-        /// What an accepted build survives.
-        public enum Durability: Hashable, Sendable {
-            /// Power loss: files and store are synced first.
-            case powerLoss
-            /// Only the end of the process; for tests and throw-away stores.
-            case processEndUnsafely
-        }
-
         /// The options as the rules want them.
         ///
-        /// - Throws: `invalidArgument` for a threshold outside 1 … 16 or a runtime that is no version.
+        /// - Throws: `badRequest` for a threshold outside 1 … 16 or a runtime that is no version.
         package func policy() throws(Trouble) -> Policy {
             guard (1...limits.pinnedRoots).contains(rootThreshold) else {
                 throw Trouble(
-                    .invalidArgument, "the root threshold is \(rootThreshold), it must be 1 to \(limits.pinnedRoots)")
+                    .badRequest, "the root threshold is \(rootThreshold), it must be 1 to \(limits.pinnedRoots)")
             }
             var policy = Policy()
             policy.rootThreshold = rootThreshold
@@ -64,12 +56,12 @@ extension NshTrust {
             policy.limits = limits
             policy.maximumListAgeSeconds = maximumListAgeSeconds
             if let age = maximumListAgeSeconds, age < 0 {
-                throw Trouble(.invalidArgument, "the maximum list age is \(age) s, it must not be negative")
+                throw Trouble(.badRequest, "the maximum list age is \(age) s, it must not be negative")
             }
             if let runtime {
                 guard let version = RuntimeVersion(runtime) else {
                     throw Trouble(
-                        .invalidArgument,
+                        .badRequest,
                         "“\(Printable.escaped(runtime, limit: 40))” is not a runtime version: 1 to 4 numbers joined by dots")
                 }
                 policy.runtime = version

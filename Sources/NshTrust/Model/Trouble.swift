@@ -21,10 +21,10 @@ package struct Trouble: Error, Hashable, Sendable {
 /// The codes of what keeps a decision from being made; the raw values never change.
 package enum TroubleCode: String, CaseIterable, Sendable {
     case alreadyRun
+    /// An option or an argument of the caller that makes no sense.
+    case badRequest
     case cancelled
     case exists
-    /// An argument of the caller that no input can mend, such as a root key that is not one.
-    case invalidArgument
     case ioFailure
     case noSuchFile
     case noTrustedRoots

@@ -8,12 +8,13 @@ package struct VerifiedList: Sendable {
     package let envelope: [UInt8]
     /// SHA-256 of the payload's bytes: equal digests are the same list.
     package let payloadDigest: Digest
-    /// The distinct pinned, not withdrawn roots that signed.
-    package let signers: [PublicKey]
     /// Entries that give trust back and were passed over because too few roots signed; nil when there were none.
     package let ignoredGrants: String?
-    /// Whether a list in force had withdrawn the issuer when this one was verified.
+    /// Whether a list in force had withdrawn the issuer when this one was judged.
     package let issuerWasWithdrawn: Bool
+
+    /// What the list says whoever signed it, and the pinned roots that did.
+    private let signed: (list: RevocationList, roots: [PublicKey])
 
     /// What the list is called in other lists' company.
     package var reference: ListReference { ListReference(issuer: list.issuer, sequence: list.sequence) }
@@ -46,25 +47,54 @@ package struct VerifiedList: Sendable {
         guard !signers.keys.isEmpty else {
             throw Refusal(.untrustedRoot, "the revocation list is not signed by any trusted root")
         }
-        var list = try RevocationList(parsing: envelope.signedBytes, in: envelope.payloadRange)
-        guard let issuer = signers.keys.first(where: { $0.hash == list.issuer }) else {
+        let list = try RevocationList(parsing: envelope.signedBytes, in: envelope.payloadRange)
+        guard signers.keys.contains(where: { $0.hash == list.issuer }) else {
             throw Refusal(
                 .untrustedRoot,
                 "the revocation list names root \(list.issuer.shortHex) as its issuer, which is not trusted or did not sign it")
         }
-        var standing: [PublicKey] = []
-        for root in signers.keys where try state.withdrawals(ofRoot: root.hash).isEmpty { standing.append(root) }
+        return try VerifiedList(
+            signed: (list, signers.keys), envelope: bytes, payloadDigest: SHA256.hash(envelope.payload), state: state,
+            policy: policy)
+    }
+
+    /// Returns this list judged by another snapshot: which of its signers have been withdrawn may have changed.
+    ///
+    /// - Throws: What the snapshot throws.
+    package func judged(against state: any TrustState, policy: Policy) throws -> VerifiedList {
+        try VerifiedList(signed: signed, envelope: envelope, payloadDigest: payloadDigest, state: state, policy: policy)
+    }
+
+    private init(
+        signed: (list: RevocationList, roots: [PublicKey]), envelope: [UInt8], payloadDigest: Digest,
+        state: any TrustState, policy: Policy
+    ) throws {
+        var list = signed.list
+        var standing: Set<Digest> = []
+        for root in signed.roots where try state.withdrawals(ofRoot: root.hash).isEmpty { standing.insert(root.hash) }
         var ignored: String?
-        if standing.count < max(policy.rootThreshold, 1), !list.maximumBuilds.isEmpty || !list.transfers.isEmpty {
+        let needed = max(policy.rootThreshold, 1)
+        if standing.count < needed, !list.maximumBuilds.isEmpty || !list.transfers.isEmpty {
             ignored =
-                "maximumBuilds and transfers were passed over: \(standing.count) of "
-                + "\(max(policy.rootThreshold, 1)) needed roots signed the list"
+                "maximumBuilds and transfers were passed over: \(standing.count) of \(needed) needed roots signed the list"
             list.maximumBuilds = [:]
             list.transfers = [:]
         }
-        return VerifiedList(
-            list: list, envelope: bytes, payloadDigest: SHA256.hash(envelope.payload), signers: standing,
-            ignoredGrants: ignored, issuerWasWithdrawn: !standing.contains(issuer))
+        self.init(
+            list: list, envelope: envelope, payloadDigest: payloadDigest, ignoredGrants: ignored,
+            issuerWasWithdrawn: !standing.contains(list.issuer), signed: signed)
+    }
+
+    private init(
+        list: RevocationList, envelope: [UInt8], payloadDigest: Digest, ignoredGrants: String?,
+        issuerWasWithdrawn: Bool, signed: (list: RevocationList, roots: [PublicKey])
+    ) {
+        self.list = list
+        self.envelope = envelope
+        self.payloadDigest = payloadDigest
+        self.ignoredGrants = ignoredGrants
+        self.issuerWasWithdrawn = issuerWasWithdrawn
+        self.signed = signed
     }
 
     /// Returns this list with the entries of another list of the same issuer, one of which withdraws it for good.
@@ -74,7 +104,7 @@ package struct VerifiedList: Sendable {
         let (head, rest) = list.revokesIssuer ? (self, other) : (other, self)
         return VerifiedList(
             list: head.list.united(with: rest.list), envelope: head.envelope, payloadDigest: head.payloadDigest,
-            signers: head.signers, ignoredGrants: head.ignoredGrants, issuerWasWithdrawn: false)
+            ignoredGrants: head.ignoredGrants, issuerWasWithdrawn: head.issuerWasWithdrawn, signed: head.signed)
     }
 }
 

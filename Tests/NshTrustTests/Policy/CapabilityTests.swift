@@ -41,7 +41,7 @@ struct CapabilityTests {
         #"{"a":1,"a":1}"#, #"{"a":1.5}"#,
     ]) func refusesGrants(_ grant: String) {
         let error = #expect(throws: NshError.self) { try NshCapabilities(JSONObject()).granted(by: grant) }
-        #expect(error?.code == .invalidArgument)
+        #expect(error?.code == .badRequest)
     }
 
     @Test("which hosts are reached") func allowsHosts() throws {
