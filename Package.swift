@@ -44,7 +44,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "NshPublishing",
-            dependencies: ["NshTrust", "CSodium", "CArchive", "CZstd"],
+            dependencies: ["NshTrust", "CSodium", "CArchive", "CZstd", "CLinux"],
             swiftSettings: strict),
         .executableTarget(
             name: "nsh-pkgtool",
@@ -57,6 +57,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "NshTrustTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "NshPublishingTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -81,6 +81,19 @@ package struct Envelope: Sendable {
         self.init(kind: kind, payload: found.payload, signatures: found.signatures)
     }
 
+    /// Reads an envelope that may lack signatures still: what a key elsewhere is about to sign.
+    ///
+    /// Nothing but signing takes such a draft; every reader refuses it.
+    ///
+    /// - Throws: `malformed` for anything else that breaks the profile or is of an unknown kind.
+    package init(parsingDraft bytes: [UInt8]) throws(Refusal) {
+        let found = try Self.parse(bytes, subject: "the envelope", minimumSignatures: 0)
+        guard let kind = Kind(rawValue: found.type) else {
+            throw .malformed("the envelope holds “\(Printable.escaped(found.type, limit: 80))”, which is not known")
+        }
+        self.init(kind: kind, payload: found.payload, signatures: found.signatures)
+    }
+
     /// The envelope as it is written: compact, names sorted.
     package var serialized: [UInt8] {
         let entries = signatures.map { signature in
@@ -103,7 +116,7 @@ package struct Envelope: Sendable {
     private enum SignatureName: String, CaseIterable { case keyid, sig }
 
     private static func parse(
-        _ bytes: [UInt8], subject: String
+        _ bytes: [UInt8], subject: String, minimumSignatures: Int = 1
     ) throws(Refusal) -> (type: String, payload: [UInt8], signatures: [Signature]) {
         try JSONReader.read(bytes, subject: subject) { (reader: inout JSONReader) throws(Refusal) in
             var type = ""
@@ -120,7 +133,7 @@ package struct Envelope: Sendable {
                     }
                 }
             }
-            guard !signatures.isEmpty else { throw reader.malformed("there is no signature") }
+            guard signatures.count >= minimumSignatures else { throw reader.malformed("there is no signature") }
             return (type, payload, signatures)
         }
     }

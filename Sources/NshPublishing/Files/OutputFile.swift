@@ -1,0 +1,119 @@
+import CLinux
+import Glibc
+internal import NshTrust
+
+/// A file that comes into being whole or not at all: written beside its place, then renamed.
+///
+/// When it goes without having been kept, what was written is removed and an older file stays as it was.
+package struct OutputFile: ~Copyable {
+    /// The place, as the caller named it.
+    package let path: String
+    private let descriptor: OwnedDescriptor
+    private let directory: OwnedDescriptor
+    private let name: String
+    private let temporaryName: String
+
+    /// Creates the file beside its place.
+    ///
+    /// - Parameters:
+    ///   - path: The place; a regular file there is replaced when this one is kept.
+    ///   - mode: Its permissions, before the umask.
+    /// - Throws: `notARegularFile` when a directory, a device or the like stands there, `noSuchFile` without the
+    ///   directory, `ioFailure`.
+    package init(at path: String, mode: UInt32 = 0o644) throws {
+        let (parent, name) = try Self.split(path)
+        let shown = Printable.escaped(path)
+        let directory = OwnedDescriptor(
+            owning: try SystemCall.check("cannot open the directory of \(shown)") {
+                nsh_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0)
+            })
+        var status = nsh_stat()
+        let found = nsh_fstatat(directory.raw, name, 1, &status)
+        guard found == -ENOENT || found == -ELOOP || (found == 0 && status.mode & S_IFMT == S_IFREG) else {
+            if found < 0 { throw SystemCall.trouble(-found, "cannot examine \(shown)") }
+            throw Trouble(.notARegularFile, "\(shown) is there and not a regular file; it is not replaced")
+        }
+        let temporaryName = ".nsh-\(Hex.encode(try Sodium.randomBytes(8))).tmp"
+        let directoryNumber = directory.raw
+        let descriptor = OwnedDescriptor(
+            owning: try SystemCall.check("cannot create a file beside \(shown)") {
+                nsh_openat(directoryNumber, temporaryName, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+            })
+        self.descriptor = descriptor
+        self.directory = directory
+        self.path = path
+        self.name = name
+        self.temporaryName = temporaryName
+    }
+
+    deinit { unlinkat(directory.raw, temporaryName, 0) }
+
+    /// The open file, valid for as long as this value lives.
+    package var raw: Int32 { descriptor.raw }
+
+    /// Where the file stands until it is kept, for reading it back.
+    package var temporaryPath: String { "/proc/self/fd/\(descriptor.raw)" }
+
+    /// Adds bytes at the end of what was written.
+    ///
+    /// - Throws: `ioFailure`.
+    package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws {
+        try OutputFile.write(bytes, to: descriptor.raw, what: Printable.escaped(path))
+    }
+
+    /// Adds bytes at the end of what was written.
+    ///
+    /// - Throws: `ioFailure`.
+    package borrowing func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try write($0) } }
+
+    /// Puts the file in its place, for good: it survives the loss of power.
+    ///
+    /// - Throws: `ioFailure`; then nothing has changed.
+    package consuming func keep() throws {
+        let shown = Printable.escaped(path)
+        guard fsync(descriptor.raw) == 0 else { throw SystemCall.trouble(errno, "cannot write \(shown)") }
+        guard renameat(directory.raw, temporaryName, directory.raw, name) == 0 else {
+            throw SystemCall.trouble(errno, "cannot put \(shown) in its place")
+        }
+        guard fsync(directory.raw) == 0 else {
+            throw SystemCall.trouble(errno, "cannot write the directory of \(shown)")
+        }
+    }
+
+    /// Writes a small file whole.
+    ///
+    /// - Throws: What `init(at:mode:)`, `write(_:)` and `keep()` throw.
+    package static func write(_ bytes: [UInt8], to path: String) throws {
+        let file = try OutputFile(at: path)
+        try file.write(bytes)
+        try file.keep()
+    }
+
+    /// Writes all the bytes to a descriptor.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, what: String) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw SystemCall.trouble(errno, "cannot write \(what)")
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
+    }
+
+    /// Parts a path into its directory and its last name.
+    ///
+    /// - Returns: Both, fit for `openat`.
+    /// - Throws: `notARegularFile` for a path that names no file.
+    static func split(_ path: String) throws(Trouble) -> (directory: String, name: String) {
+        let bytes = Array(path.utf8)
+        let slash = bytes.lastIndex(of: 0x2F)
+        let name = String(decoding: bytes[(slash.map { $0 + 1 } ?? 0)...], as: UTF8.self)
+        guard !name.isEmpty, name != ".", name != "..", !bytes.contains(0) else {
+            throw Trouble(.notARegularFile, "“\(Printable.escaped(path))” does not name a file")
+        }
+        guard let slash else { return (".", name) }
+        return (slash == 0 ? "/" : String(decoding: bytes[..<slash], as: UTF8.self), name)
+    }
+}
