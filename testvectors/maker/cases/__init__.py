@@ -1,4 +1,4 @@
 """The cases, a module for each part of the specification."""
-from . import content, documents, envelopes, framing, keys, lists, ordering, paths, payloads, sequences, tars
+from . import certificates, content, documents, envelopes, framing, keys, lists, ordering, paths, payloads, sequences, tars
 
-MODULES = [framing, envelopes, documents, keys, payloads, tars, paths, content, lists, ordering, sequences]
+MODULES = [framing, envelopes, documents, certificates, keys, payloads, tars, paths, content, lists, ordering, sequences]
