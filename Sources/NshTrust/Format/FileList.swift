@@ -1,0 +1,158 @@
+/// `SHA256SUMS`: the digest and path of each file of a package, sorted by the paths' bytes.
+///
+/// Held as the bytes it came in, so that 100,000 files cost what their lines cost. Its form is right once a value
+/// exists; whether it is what a header promises, `judged` tells.
+///
+/// - Spec: SUM-1 … SUM-5
+package struct FileList: Sendable {
+    /// The path under which the list lies in an archive and in an installed tree.
+    package static let path = "SHA256SUMS"
+    /// Bytes of a list.
+    package static let maxBytes = 16 << 20
+    /// Bytes of a line before its path: 64 hex digits and two spaces.
+    static let pathOffset = 66
+
+    /// The whole list.
+    package let bytes: [UInt8]
+    /// The number of files.
+    package let count: Int
+
+    /// One line: where its parts lie in `bytes`.
+    package struct Entry: Sendable {
+        /// Where the line starts: 64 hex digits.
+        fileprivate let start: Int
+        /// Where its line feed stands.
+        fileprivate let end: Int
+        /// Where the path lies.
+        package var path: Range<Int> { (start + FileList.pathOffset)..<end }
+    }
+
+    /// Reads a list: form and order of its lines.
+    ///
+    /// - Parameter bytes: The content of `SHA256SUMS`.
+    /// - Throws: `limitExceeded` above 16 MiB, `manifestMismatch` for anything that is not such lines in strict order.
+    /// - Complexity: O(bytes).
+    /// - Spec: SUM-3, SUM-4, LIM-8
+    package init(parsing bytes: [UInt8]) throws(Refusal) {
+        guard bytes.count <= Self.maxBytes else {
+            throw Refusal(.limitExceeded, "SHA256SUMS has \(bytes.count) bytes, the limit is \(Self.maxBytes)")
+        }
+        self.bytes = bytes
+        var count = 0
+        var before = 0..<0
+        var start = 0
+        while start < bytes.count {
+            guard let end = Self.endOfLine(from: start, in: bytes), Self.isWellFormed(bytes, start, end) else {
+                throw Refusal(
+                    .manifestMismatch,
+                    "line \(count + 1) of SHA256SUMS is not 64 hex digits, two spaces, a path in UTF-8 and a line feed")
+            }
+            let path = (start + Self.pathOffset)..<end
+            guard before.isEmpty || Self.precedes(before, path, in: bytes) else {
+                throw Refusal(
+                    .manifestMismatch,
+                    "line \(count + 1) of SHA256SUMS, “\(Printable.escaped(bytes: bytes[path]))”, is not in order")
+            }
+            before = path
+            count += 1
+            start = end + 1
+        }
+        self.count = count
+    }
+
+    private static func endOfLine(from start: Int, in bytes: [UInt8]) -> Int? {
+        bytes.withUnsafeBufferPointer { bytes in
+            var at = start
+            while at < bytes.count {
+                if bytes[at] == 0x0A { return at }
+                at += 1
+            }
+            return nil
+        }
+    }
+
+    private static func isWellFormed(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Bool {
+        guard end - start > pathOffset, bytes[start + 64] == 0x20, bytes[start + 65] == 0x20 else { return false }
+        let isHex = bytes[start..<(start + 64)].allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        guard isHex else { return false }
+        var at = start + pathOffset
+        while at < end {
+            if bytes[at] < 0x80 {
+                at += 1
+                continue
+            }
+            let count = UTF8Sequence.count(startingAt: at, in: bytes, end: end)
+            guard count > 0 else { return false }
+            at += count
+        }
+        return true
+    }
+
+    private static func precedes(_ left: Range<Int>, _ right: Range<Int>, in bytes: [UInt8]) -> Bool {
+        bytes.withUnsafeBufferPointer { bytes in
+            let common = min(left.count, right.count)
+            for offset in 0..<common {
+                let (a, b) = (bytes[left.lowerBound + offset], bytes[right.lowerBound + offset])
+                if a != b { return a < b }
+            }
+            return left.count < right.count
+        }
+    }
+
+    // MARK: - Reading
+
+    /// A place in a list, before its first line at first.
+    package struct Cursor: Sendable {
+        fileprivate var at = 0
+        /// Makes a cursor before the first line.
+        package init() {}
+    }
+
+    /// Returns the next line and moves the cursor behind it; nil at the end.
+    package func next(_ cursor: inout Cursor) -> Entry? {
+        let start = cursor.at
+        guard start < bytes.count, let end = Self.endOfLine(from: start + Self.pathOffset, in: bytes) else {
+            return nil
+        }
+        cursor.at = end + 1
+        return Entry(start: start, end: end)
+    }
+
+    /// Tells whether the line names these bytes as its path.
+    package func hasPath(_ path: UnsafeRawBufferPointer, at entry: Entry) -> Bool {
+        guard path.count == entry.path.count else { return false }
+        return bytes.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[entry.path]).elementsEqual(path) }
+    }
+
+    /// Tells whether the line has this digest.
+    package func hasDigest(_ digest: Digest, at entry: Entry) -> Bool {
+        Hex.decode(bytes[entry.start..<(entry.start + 64)], count: 32).flatMap { Digest($0) } == digest
+    }
+
+    /// The path of a line as text.
+    package func path(of entry: Entry) -> String { String(decoding: bytes[entry.path], as: UTF8.self) }
+
+    /// The digest of a line in hex.
+    package func hex(of entry: Entry) -> String {
+        String(decoding: bytes[entry.start..<(entry.start + 64)], as: UTF8.self)
+    }
+
+    // MARK: - Writing
+
+    /// Makes the bytes of a list.
+    ///
+    /// - Parameter files: Paths and digests, in any order, no path twice.
+    /// - Returns: The lines in the order of the paths' bytes.
+    package static func serialized(_ files: [(path: [UInt8], digest: Digest)]) -> [UInt8] {
+        let sorted = files.sorted { $0.path.lexicographicallyPrecedes($1.path) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(files.reduce(0) { $0 + pathOffset + $1.path.count + 1 })
+        for file in sorted {
+            bytes += file.digest.hex.utf8
+            bytes += [0x20, 0x20]
+            bytes += file.path
+            bytes.append(0x0A)
+        }
+        return bytes
+    }
+}
