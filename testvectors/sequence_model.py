@@ -23,7 +23,7 @@ class Model:
         self.options, self.roots, self.opened = options, [], {}
         wanted = options.get("threshold", 1)
         if wanted < 1:
-            return "invalidArgument"
+            return "badRequest"
         if wanted < self.threshold:
             return "storeUnsafe"
         self.threshold = wanted

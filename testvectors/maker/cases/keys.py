@@ -22,7 +22,7 @@ def secret(key, passphrase=PASSPHRASE, memory=16384, operations=1, seed=None, be
     document.update(changes)
     content = key.seed if seed is None else seed
     if sealed:
-        secret_key = pwhash.argon2id.kdf(32, passphrase.encode(), base64.b64decode(document["salt"]), opslimit=max(operations, 1), memlimit=memory)
+        secret_key = pwhash.argon2id.kdf(32, passphrase.encode(), base64.b64decode(document["salt"]), opslimit=operations, memlimit=memory)
         content = bindings.crypto_aead_xchacha20poly1305_ietf_encrypt(content, compact(document), base64.b64decode(document["nonce"]), secret_key)
     document["secret"] = b64(content)
     document.update(behind or {})
@@ -68,7 +68,14 @@ def add(book):
                     "wrongPassphrase", passphrase=PASSPHRASE, verdict="error")
     book.secret_key("secret-public-wrong", "A sealed file whose public key is another seed's.", "KEY-8", secret(RELEASE, seed=ROOT1.seed), "malformed",
                     passphrase=PASSPHRASE)
+    book.secret_key("secret-not-sealed", "A secret key without a passphrase.", "KEY-6 KEY-8", secret(RELEASE, None, 0, 0), facts=opens)
+    book.secret_key("secret-not-sealed-public-wrong", "A file without a passphrase whose public key is another seed's.", "KEY-8",
+                    secret(RELEASE, None, 0, 0, seed=ROOT1.seed), "malformed")
     for name, file, title, rules in (
+            ("seed-31-bytes", secret(RELEASE, None, 0, 0, seed=RELEASE.seed[:31]), "A seed of 31 bytes, not sealed.", "KEY-6"),
+            ("seed-and-public", secret(RELEASE, None, 0, 0, seed=RELEASE.seed + RELEASE.public), "Seed and public key in one, as other tools keep them.", "KEY-6"),
+            ("memory-too-small", secret(RELEASE, behind={"memory": 8191}), "Less memory than Argon2id can work with.", "KEY-6"),
+            ("operations-0", secret(RELEASE, behind={"operations": 0}), "No pass.", "KEY-6"),
             ("unknown-name", secret(RELEASE, comment="x"), "An unknown name.", "KEY-6"),
             ("without-salt", secret(RELEASE, behind={"salt": None}), "No salt.", "KEY-6"),
             ("other-format", secret(RELEASE, format="nsh-secret-key-2"), "A format that is not known.", "KEY-6"),

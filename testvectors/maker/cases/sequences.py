@@ -15,7 +15,7 @@ OTHER = "New Owner Ltd"
 class Steps:
     """The steps of one vector. Each method adds a step; `code` is the expected one, None for accepted."""
 
-    TROUBLES = {"noTrustedRoots", "storeUnsafe", "alreadyRun", "invalidArgument"}
+    TROUBLES = {"noTrustedRoots", "storeUnsafe", "alreadyRun", "badRequest"}
 
     def __init__(self, book, name):
         self.book, self.name, self.steps = book, name, []
@@ -225,7 +225,7 @@ def add_recovery(case):
          lambda s: s.root(ROOT1).root(ROOT2).open(package(cert=two)).restart("storeUnsafe", threshold=1), threshold=2)
     case("threshold-raised", "A state directory may be used with more roots than before.", "STO-3 POL-2",
          lambda s: s.root(ROOT1).root(ROOT2).open(package()).restart(threshold=2).root(ROOT1).root(ROOT2).open(build(43), "untrustedRoot").open(build(43, cert=two)))
-    case("threshold-0", "A threshold of 0 is no threshold.", "POL-16", lambda s: s.restart("invalidArgument", threshold=0))
+    case("threshold-0", "A threshold of 0 is no threshold.", "POL-16", lambda s: s.restart("badRequest", threshold=0))
 
 
 def add_time(case):
