@@ -94,7 +94,8 @@ def add_stream(book):
     case("cut-in-damaged-chunk", "The last chunk is damaged and cut.", "truncated", "POL-13 PAY-2", damage=lambda b: hit(600)(b)[:-1])
     case("end-then-cut", "A byte behind the end mark, and a chunk behind it is missing.", "payloadCorrupt", "POL-13 PAY-2 TAR-14", end=bytes(1024 + 512) + b"x" + bytes(131072),
          damage=lambda b: b[:65536])
-    case("end-then-chunk", "Too many zeros behind the end mark, and then a damaged chunk.", "payloadCorrupt", "POL-13 LIM-12", end=bytes(1024 + (1 << 20) + 65536), pack=stored)
+    case("zeros-then-cut", "Too many zeros behind the end mark, and the file ends in a chunk behind them.", "payloadCorrupt", "POL-13 LIM-12 PAY-2",
+         end=bytes(1024 + (1 << 20) + 131072), damage=lambda b: b[:-4000])
 
     # one member
     case("data-then-padding", "A file has other data and a byte in its padding.", "manifestMismatch", "POL-13 SUM-7 TAR-13",

@@ -70,7 +70,7 @@ def add(book):
     good("case-turkish", "A dotless i is no i, in every language.", "PTH-9", "assets/\u0131", "assets/i")
     bad("case-directory", "Directories that differ in case.", "PTH-9", "Assets/a.txt")
     bad("case-directory-and-file", "A file and a directory that differ in case.", "PTH-9", "assets/d/x", "assets/D")
-    bad("sums-twice", "SHA256SUMS lists itself.", "PTH-9 SUM-3", "SHA256SUMS")
+    bad("sums-twice", "SHA256SUMS lists itself.", "PTH-9", "SHA256SUMS")
     bad("sums-case", "A file whose name differs from SHA256SUMS in case.", "PTH-9", "sha256sums")
     bad("sums-directory-case", "A directory whose name differs from SHA256SUMS in case.", "PTH-9", "Sha256Sums/x")
     bad("sums-directory", "SHA256SUMS as a directory.", "PTH-10", "SHA256SUMS/x")
