@@ -46,12 +46,10 @@ let package = Package(
             name: "NshPublishing",
             dependencies: ["NshTrust", "CSodium", "CArchive", "CZstd", "CLinux"],
             swiftSettings: strict),
+        .target(
+            name: "NshPkgTool", dependencies: ["NshTrust", "NshPublishing", "CLinux"], swiftSettings: strict),
         .executableTarget(
-            name: "nsh-pkgtool",
-            dependencies: ["NshTrust", "NshPublishing", "CLinux"],
-            path: "Sources/NshPkgTool",
-            swiftSettings: strict,
-            linkerSettings: staticExecutable),
+            name: "nsh-pkgtool", dependencies: ["NshPkgTool"], swiftSettings: strict, linkerSettings: staticExecutable),
         .target(
             name: "TestSupport", dependencies: ["NshTrust", "CSodium", "CZstd"], path: "Tests/TestSupport",
             swiftSettings: strict),

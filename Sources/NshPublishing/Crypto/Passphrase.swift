@@ -28,7 +28,7 @@ public struct Passphrase: ~Copyable, Sendable {
     ///
     /// - Parameter read: Writes at most the buffer's 4099 bytes and returns how many.
     /// - Throws: `badRequest` for none or more than 4096 bytes, or what `read` throws.
-    init(reading read: (UnsafeMutableRawBufferPointer) throws -> Int) throws {
+    package init(reading read: (UnsafeMutableRawBufferPointer) throws -> Int) throws {
         var filled = 0
         let memory = try SecretMemory(count: Self.maximumCount + 3) { buffer in
             buffer.initializeMemory(as: UInt8.self, repeating: 0)

@@ -1,0 +1,94 @@
+/// The manual page, in the macros of man(7), made from the table of verbs.
+enum ManualPage {
+    /// The page.
+    static var text: String {
+        var lines = [
+            ".\\\" Made by `nsh-pkgtool document man`; do not edit.",
+            ".TH NSH\\-PKGTOOL 1 \"\" \"nsh\\-pkgtool \(Tool.version)\" \"User Commands\"",
+            ".SH NAME", "nsh\\-pkgtool \\- make, check and open signed packages",
+            ".SH SYNOPSIS", ".B nsh\\-pkgtool", ".I VERB", "[operands] [options]",
+            ".SH DESCRIPTION",
+            escape(
+                "A publisher signs a directory into one .nshpkg file. A host that pins the publisher's root key verifies the "
+                    + "file, extracts it, and from then on refuses tampered, revoked and older ones. Options and operands may "
+                    + "come in any order after the verb; “--” ends the options. Names of options are never abbreviated."
+            ),
+            ".SH VERBS",
+        ]
+        for verb in VerbTable.shown { lines += section(of: verb) }
+        lines += [".SH OPTIONS OF EVERY VERB"] + Option.common.flatMap(entry)
+        lines += [
+            ".SH TIMES",
+            escape(
+                "A TIME is seconds since 1970 or RFC 3339 with “Z”, such as 2026-11-03T10:00:00Z. A DURATION is seconds, "
+                    + "or a number with s, m, h or d."),
+            ".SH EXIT STATUS",
+        ]
+        for (status, meaning) in statuses { lines += [".TP", ".B \(status)", escape(meaning)] }
+        lines += [
+            escape("Of several files the greatest counts."),
+            ".SH ENVIRONMENT",
+        ]
+        for (name, meaning) in variables { lines += [".TP", ".B \(name)", escape(meaning)] }
+        lines += [".SH FILES"]
+        for (name, meaning) in files { lines += [".TP", ".I \(escape(name))", escape(meaning)] }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static let statuses = [
+        ("0", "Everything was accepted or done."), ("1", "Something was refused."), ("2", "The command line is wrong."),
+        ("3", "It could not be decided: reading or writing failed, the store stood in the way, or no root is trusted."),
+    ]
+
+    /// The variables that the tool reads, with what they mean.
+    static let variables = [
+        ("NSH_TRUST_ROOTS", "Root key files or directories of them, with “:” between, when no --root is given."),
+        ("NSH_TRUST_STATE", "The state directory of the trust store, when no --state is given."),
+        ("NO_COLOR", "When set, nothing is coloured."),
+        (
+            "SOURCE_DATE_EPOCH",
+            "The time at which publish says it signs, for packages that can be made again byte for byte."
+        ),
+        ("XDG_CONFIG_HOME, HOME", "Where the user's roots.d is."),
+    ]
+
+    private static let files = [
+        ("~/.config/nsh-trust/roots.d/*.pub", "Roots that the user trusts."),
+        ("/etc/nsh-trust/roots.d/*.pub", "Roots that the machine trusts, when the user has none."),
+    ]
+
+    private static func section(of verb: Verb) -> [String] {
+        var lines = [".SS \(escape(verb.name))", ".nh", ".RS", escape(verb.usage), ".RE", ".hy", ".PP"]
+        lines.append(escape(Help.sentence(verb.summary)))
+        for paragraph in verb.details { lines += [".PP", escape(paragraph)] }
+        for operand in verb.operands { lines += [".TP", ".I \(escape(operand.synopsis))", escape(operand.help)] }
+        lines += verb.options.flatMap(entry)
+        if !verb.examples.isEmpty { lines += [".PP", ".nf"] + verb.examples.map(escape) + [".fi"] }
+        return lines
+    }
+
+    private static func entry(_ option: Option) -> [String] {
+        let short = option.letter.map { "\\fB\\-\($0)\\fR, " } ?? ""
+        let value = option.value.map { " \\fI\(escape($0))\\fR" } ?? ""
+        let repeated = option.isRepeatable ? " (may be repeated)" : ""
+        return [".TP", "\(short)\\fB\\-\\-\(escape(option.name))\\fR\(value)", escape(option.help + repeated)]
+    }
+
+    /// Returns the text so that roff shows it as it is.
+    static func escape(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            switch character {
+            case "\\": result += "\\e"
+            case "-": result += "\\-"
+            case "'": result += "\\(aq"
+            case "“": result += "\\(lq"
+            case "”": result += "\\(rq"
+            case "’": result += "\\(cq"
+            case "…": result += "..."
+            default: result.append(character)
+            }
+        }
+        return result.hasPrefix(".") ? "\\&" + result : result
+    }
+}

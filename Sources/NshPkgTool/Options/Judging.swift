@@ -1,0 +1,92 @@
+import NshPublishing
+import NshTrust
+
+/// What the options of `verify`, `open` and `extract` ask for, read and checked before anything else happens.
+struct Judging {
+    /// The trusted roots; there is at least one.
+    let roots: TrustedRoots
+    /// Lists that were given.
+    let lists: [GivenFile]
+    /// The options of the library.
+    let options: NshTrust.Options
+    /// The clock.
+    let clock: WallClock
+
+    /// The options that this reads.
+    static let shared: [Option] = [
+        .root, .threshold, .revocations, .runtime, .maximumListAge, .atSigning, .at,
+    ]
+
+    /// Reads the options and the files that they name.
+    ///
+    /// - Throws: `UsageError`, `Failure` (no root, a bad root file), or what reading a list throws.
+    init(_ invocation: Invocation) throws {
+        let arguments = invocation.arguments
+        var options = try Self.options(arguments)
+        let clock = try Self.clock(arguments)
+        options.clock = { clock.now() }
+        self.options = options
+        self.clock = clock
+        lists = try arguments.values("revocations").map { path in
+            let limit = Int(options.limits.revocationListBytes)
+            let content = try InputFile.read(path, limit: limit, what: "the revocation list")
+            return GivenFile(name: path, bytes: content.bytes)
+        }
+        roots = try RootLookup.required(
+            RootLookup.find(options: arguments.values("root"), environment: invocation.environment))
+    }
+
+    /// Reads what does not need a file.
+    ///
+    /// - Throws: `UsageError`.
+    static func options(_ arguments: Arguments) throws -> NshTrust.Options {
+        var options = NshTrust.Options()
+        if let text = arguments.value("threshold") {
+            options.rootThreshold = Int(try OptionValue.integer(text, "threshold", in: 1...16))
+        }
+        if let text = arguments.value("max-list-age") {
+            options.maximumListAgeSeconds = try OptionValue.duration(text, "max-list-age")
+        }
+        if arguments.has("at-signing") { options.expiry = .atSigningOnly }
+        if let text = arguments.value("runtime") {
+            guard RuntimeVersion(text) != nil else {
+                throw UsageError("--runtime is 1 to 4 numbers joined by dots, not “\(Terminal.safe(text))”")
+            }
+            options.runtime = text
+        }
+        return options
+    }
+
+    /// The clock that `--at` sets, or the system's.
+    ///
+    /// - Throws: `UsageError`.
+    static func clock(_ arguments: Arguments) throws(UsageError) -> WallClock {
+        guard let text = arguments.value("at") else { return .system }
+        return .fixed(try OptionValue.time(text, "at"))
+    }
+
+    /// The state directory: `--state`, else `$NSH_TRUST_STATE`.
+    static func state(_ invocation: Invocation) -> String? {
+        invocation.arguments.value("state") ?? invocation.environment["NSH_TRUST_STATE"]
+    }
+
+    /// The state directory, for verbs that are nothing without one.
+    ///
+    /// - Throws: `UsageError` when none is named.
+    static func requiredState(_ invocation: Invocation) throws(UsageError) -> String {
+        guard let state = state(invocation) else {
+            throw UsageError(
+                "\(invocation.verb.name) needs --state DIR: \(Option.state.help)",
+                hint: "name the directory of the trust store with --state or $NSH_TRUST_STATE")
+        }
+        return state
+    }
+}
+
+/// A file that was read whole.
+struct GivenFile: Sendable {
+    /// What to call it: its path.
+    let name: String
+    /// Its content.
+    let bytes: [UInt8]
+}

@@ -1,0 +1,68 @@
+/// One verb of the tool: the row from which parsing, help, manual page and completions come, and what it runs.
+struct Verb: Sendable {
+    /// Options of which at most one, or exactly one, may be given.
+    struct Choice: Hashable, Sendable {
+        /// The long names.
+        let names: [String]
+        /// Whether one of them must be given.
+        var isRequired = false
+    }
+
+    /// One or two words: `verify`, `store apps`.
+    let name: String
+    /// What it takes besides options, in order.
+    var operands: [Operand] = []
+    /// One line, lower case, no full stop, for the list of verbs.
+    let summary: String
+    /// Paragraphs of the explanation.
+    var details: [String] = []
+    /// Its own options, in the order in which they are shown.
+    var options: [Option] = []
+    /// Options that exclude each other.
+    var choices: [Choice] = []
+    /// Command lines that show how it is used.
+    var examples: [String] = []
+    /// Whether the help passes it over.
+    var isHidden = false
+    /// Does it.
+    ///
+    /// - Returns: How it ended; what it has to say has been printed.
+    /// - Throws: `UsageError`, `Failure`, `OutputFailure`, or an error of the library.
+    let run: @Sendable (Invocation) throws -> ExitStatus
+
+    /// Its own options and those of every verb.
+    var allOptions: [Option] { options + Option.common }
+
+    /// The option with this long name.
+    func option(named name: String) -> Option? { allOptions.first { $0.name == name } }
+
+    /// The line that shows how it is written.
+    var usage: String {
+        var parts = ["nsh-pkgtool", name] + operands.map(\.synopsis)
+        var shown: Set<String> = []
+        for option in options where !shown.contains(option.name) {
+            if let choice = choices.first(where: { $0.names.contains(option.name) }) {
+                let members = choice.names.compactMap { self.option(named: $0) }
+                shown.formUnion(choice.names)
+                let text = members.map { $0.synopsis + ($0.isRepeatable ? "…" : "") }.joined(separator: " | ")
+                parts.append(choice.isRequired ? "(\(text))" : "[\(text)]")
+            } else {
+                shown.insert(option.name)
+                let text = option.letter == "o" ? option.shortSynopsis : option.synopsis
+                parts.append(option.isRequired ? text : "[\(text)]")
+                if option.isRepeatable { parts[parts.count - 1] += "…" }
+            }
+        }
+        return parts.joined(separator: " ")
+    }
+}
+
+extension Option {
+    /// The options of every verb.
+    static let common: [Option] = [
+        .flag("json", nil, "answer with one JSON object a line, for programs"),
+        .flag("quiet", "q", "print nothing but refusals and errors"),
+        .flag("verbose", "v", "say more: the chain of trust, what was passed over, what runs out soon"),
+        .flag("help", "h", "explain this verb"),
+    ]
+}

@@ -1,0 +1,44 @@
+import NshTrust
+
+/// Something that was refused or could not be decided, as the tool reports it.
+struct Failure: Error, Hashable, Sendable {
+    /// Refused, or not decided.
+    enum Kind: String, Sendable { case refused, error }
+
+    /// Which of the two.
+    let kind: Kind
+    /// The stable code.
+    let code: String
+    /// One line, safe to show.
+    let message: String
+    /// What to do next.
+    let hint: String?
+
+    /// Makes a failure; without a hint the code's own is given.
+    init(_ kind: Kind, _ code: String, _ message: String, hint: String? = nil) {
+        self.kind = kind
+        self.code = code
+        self.message = message
+        self.hint = hint ?? Advice.hint(code)
+    }
+
+    /// Takes over an error of the library.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as NshError:
+            self.init(error.isRefusal ? .refused : .error, error.code.rawValue, error.message)
+        case let refusal as Refusal: self.init(.refused, refusal.code.rawValue, refusal.message)
+        case let trouble as Trouble: self.init(.error, trouble.code.rawValue, trouble.message)
+        default: self.init(.error, TroubleCode.ioFailure.rawValue, Terminal.safe("\(error)"))
+        }
+    }
+
+    /// The exit status it leads to.
+    var status: ExitStatus {
+        switch kind {
+        case .refused: .refused
+        case .error: code == TroubleCode.badRequest.rawValue ? .usage : .undecided
+        }
+    }
+}

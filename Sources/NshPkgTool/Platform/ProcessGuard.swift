@@ -1,0 +1,17 @@
+import CLinux
+import Glibc
+import NshTrust
+
+/// Keeps what this process holds in memory from leaving it.
+enum ProcessGuard {
+    /// Forbids core files and other processes' looks, before a secret is loaded.
+    ///
+    /// - Throws: `Trouble` (`ioFailure`) when the system does not allow it: then no secret is loaded.
+    static func forbidCoreDumps() throws(Trouble) {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        guard setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none) == 0 else {
+            throw SystemCall.trouble(errno, "cannot forbid core files")
+        }
+        _ = try SystemCall.check("cannot forbid core files") { nsh_forbid_core_dumps() }
+    }
+}
