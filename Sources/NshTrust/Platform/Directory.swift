@@ -111,6 +111,18 @@ package struct Directory: ~Copyable, Sendable {
         return text
     }
 
+    /// Makes an empty file with exactly these permissions, whatever the process's mask.
+    ///
+    /// - Throws: `exists` when the name is taken; else what the system says.
+    package func makeEmptyFile(_ name: String, permissions: UInt32) throws(Trouble) {
+        let result = nsh_openat(raw, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, permissions)
+        guard result >= 0 else { throw Self.failed(-result, "cannot make \(shown(name))") }
+        let file = OwnedDescriptor(owning: result)
+        guard fchmod(file.raw, permissions) == 0 else {
+            throw Self.failed(errno, "cannot set the mode of \(shown(name))")
+        }
+    }
+
     /// Opens a regular file in this directory for reading; it is neither followed when a link nor waited for when a pipe.
     ///
     /// - Throws: `notARegularFile` when it is something else; else what the system says.

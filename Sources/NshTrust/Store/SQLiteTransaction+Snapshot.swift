@@ -1,0 +1,29 @@
+/// A transaction reads like the snapshot of itself.
+extension SQLiteTransaction {
+    func timeFloor() throws -> Int64 { try snapshot.timeFloor() }
+    func listsInForce() throws -> [ListSummary] { try snapshot.listsInForce() }
+    func withdrawals(ofRoot root: Digest) throws -> [ListReference] { try snapshot.withdrawals(ofRoot: root) }
+    func revocations(ofCertificate serial: Serial) throws -> [ListReference] {
+        try snapshot.revocations(ofCertificate: serial)
+    }
+    func revocations(ofKey hash: Digest) throws -> [ListReference] { try snapshot.revocations(ofKey: hash) }
+    func revocations(ofPackage digest: Digest) throws -> [ListReference] { try snapshot.revocations(ofPackage: digest) }
+    func minimumBuilds(of app: AppID) throws -> [BuildBound] { try snapshot.minimumBuilds(of: app) }
+    func maximumBuilds(of app: AppID) throws -> [BuildBound] { try snapshot.maximumBuilds(of: app) }
+    func transfers(of app: AppID) throws -> [Transfer] { try snapshot.transfers(of: app) }
+    func acceptedBuild(of app: AppID) throws -> AcceptedBuild? { try snapshot.acceptedBuild(of: app) }
+    func hasAccepted(package digest: Digest) throws -> Bool { try snapshot.hasAccepted(package: digest) }
+    func installedPackage(_ digest: Digest) throws -> InstalledPackage? { try snapshot.installedPackage(digest) }
+    func installedPackages(of app: AppID?) throws -> [InstalledPackage] { try snapshot.installedPackages(of: app) }
+    func acceptedBuilds(after app: AppID?, limit: Int) throws -> [AcceptedBuild] {
+        try snapshot.acceptedBuilds(after: app, limit: limit)
+    }
+    func acceptedBuildCount() throws -> Int64 { try snapshot.acceptedBuildCount() }
+    func listEnvelopes() throws -> [StoredList] { try snapshot.listEnvelopes() }
+    func certificateEnvelopes() throws -> [[UInt8]] { try snapshot.certificateEnvelopes() }
+    func rootsSeen() throws -> [(key: PublicKey, since: Int64)] { try snapshot.rootsSeen() }
+    func greatestThreshold() throws -> Int { try snapshot.greatestThreshold() }
+    func events(after sequence: Int64, limit: Int) throws -> EventPage {
+        try snapshot.events(after: sequence, limit: limit)
+    }
+}

@@ -1,0 +1,121 @@
+/// The trust store on the local disk.
+///
+/// Reads and writes have a connection each, behind a lock each, so that in one process a query does not wait for a commit
+/// to reach the disk; between processes SQLite's own locks decide. Each read is one short transaction, so it reflects
+/// every commit that finished before it began.
+///
+/// - Spec: STO-1, STO-7, STO-8
+package final class SQLiteTrustStore: TrustStore {
+    /// Where the store lives.
+    package let state: StateDirectory
+    private let schema: Schema
+    private let busyTimeoutSeconds: Double
+    private let reader: Locked<Slot>
+    private let writer: Locked<Slot>
+
+    /// A place for a connection, which is opened when it is first needed.
+    private struct Slot: Sendable {
+        var connection: SQLiteConnection?
+    }
+
+    private init(state: StateDirectory, schema: Schema, busyTimeoutSeconds: Double, first: SQLiteConnection) {
+        self.state = state
+        self.schema = schema
+        self.busyTimeoutSeconds = busyTimeoutSeconds
+        reader = Locked(Slot(connection: state.access == .readOnly ? first : nil))
+        writer = Locked(Slot(connection: state.access == .readOnly ? nil : first))
+    }
+
+    /// Opens the store of a state directory; with write access makes it when there is none, and brings an older one up to
+    /// date.
+    ///
+    /// - Parameters:
+    ///   - state: The directory.
+    ///   - busyTimeoutSeconds: How long locks of other processes are waited for.
+    /// - Returns: The store.
+    /// - Throws: `noSuchFile` when there is none and none may be made; `storeCorrupt`, `storeNewer`, `storeUnsafe`,
+    ///   `storeBusy`, `storeFull`, `ioFailure`.
+    /// - Spec: STO-4, STO-5, STO-6
+    package static func open(
+        in state: StateDirectory, busyTimeoutSeconds: Double = 30
+    ) throws(Trouble) -> SQLiteTrustStore {
+        try open(in: state, busyTimeoutSeconds: busyTimeoutSeconds, schema: .current)
+    }
+
+    static func open(
+        in state: StateDirectory, busyTimeoutSeconds: Double, schema: Schema
+    ) throws(Trouble) -> SQLiteTrustStore {
+        let opening = StoreOpening(state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds)
+        return SQLiteTrustStore(
+            state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds, first: try opening.connect())
+    }
+
+    /// Runs the body on one consistent snapshot; it must neither outlive the body nor be used to commit inside it.
+    package func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
+        try transaction(in: reader, begin: "BEGIN") { try body(SQLiteSnapshot($0)) }
+    }
+
+    /// Runs the body in one immediate transaction; it must not read or commit otherwise inside it.
+    package func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws -> Value {
+        guard state.access == .readWrite else {
+            throw Trouble(.ioFailure, "trust store \(Printable.escaped(state.path)) was opened for reading only")
+        }
+        return try transaction(in: writer, begin: "BEGIN IMMEDIATE") { try body(SQLiteTransaction($0)) }
+    }
+
+    /// Runs the body on the connection that reads, outside of any transaction.
+    func inspect<Value: Sendable>(_ body: (SQLiteConnection) throws -> Value) throws -> Value {
+        try reader.withLock { slot in
+            let connection = try connect(&slot)
+            connection.beginWaiting(seconds: busyTimeoutSeconds)
+            return try body(connection)
+        }
+    }
+
+    private func transaction<Value>(
+        in slot: Locked<Slot>, begin: String, _ body: (SQLiteConnection) throws -> Value
+    ) throws -> Value {
+        // The value goes from the locked body to this thread and nowhere else.
+        nonisolated(unsafe) var value: Value?
+        try slot.withLock { slot in
+            let connection = try connect(&slot)
+            do {
+                try start(begin, on: connection)
+                value = try body(connection)
+                connection.beginWaiting(seconds: busyTimeoutSeconds)
+                try connection.run("COMMIT")
+            } catch {
+                if connection.isInTransaction {
+                    // A connection that cannot even roll back is closed, which rolls back; the next use opens another.
+                    do { try connection.run("ROLLBACK") } catch { slot.connection = nil }
+                }
+                throw error
+            }
+        }
+        guard let value else { fatalError("the body has returned a value") }
+        return value
+    }
+
+    private func start(_ begin: String, on connection: SQLiteConnection) throws(Trouble) {
+        connection.beginWaiting(seconds: busyTimeoutSeconds)
+        try connection.persistently { () throws(Trouble) in
+            do throws(Trouble) {
+                try connection.run(begin)
+                // Takes the lock of a reader, and sees a newer program's migration.
+                let version = try connection.integer("PRAGMA user_version")
+                guard version == schema.version else { throw StoreOpening.newer(version, state) }
+            } catch {
+                if connection.isInTransaction { try connection.run("ROLLBACK") }
+                throw error
+            }
+        }
+    }
+
+    private func connect(_ slot: inout Slot) throws(Trouble) -> SQLiteConnection {
+        if let connection = slot.connection { return connection }
+        let opening = StoreOpening(state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds)
+        let connection = try opening.connectExisting()
+        slot.connection = connection
+        return connection
+    }
+}
