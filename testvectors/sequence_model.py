@@ -65,6 +65,8 @@ class Model:
                 new[name] = sorted(set(new[name]) | set(old[name]))
             for app, build in old["minimumBuilds"].items():
                 new["minimumBuilds"][app] = max(build, new["minimumBuilds"].get(app, 0))
+            for app, build in old["maximumBuilds"].items():
+                new["maximumBuilds"][app] = min(build, new["maximumBuilds"].get(app, build))
         elif old and new["sequence"] < old["sequence"]:
             raise ref.Refused("revocationsOlder")
         elif old and new["sequence"] == old["sequence"]:

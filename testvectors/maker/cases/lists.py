@@ -191,6 +191,13 @@ def add_several(book):
     case("withdrawal-between", "An older list, a withdrawal, and the newest list, in this order: the older one is replaced.", "REV-21", None, revoking, withdrawing, newer,
          built=by2, roots=(ROOT1, ROOT2))
     case("withdrawal-behind", "An older list, the newest, and a withdrawal, in this order.", "REV-21", None, revoking, newer, withdrawing, built=by2, roots=(ROOT1, ROOT2))
+    case("withdrawal-keeps-ceiling", "A ceiling of the list in force outlives the withdrawal of its issuer.", "REV-10 REV-15", "aboveMaximumBuild",
+         revocations(maximumBuilds={ID: 41}), withdrawing, built=by2, roots=(ROOT1, ROOT2))
+    case("withdrawal-dates", "A withdrawal without an end makes nothing stale, though the list it is added to has expired.", "REV-10 REV-18", None,
+         revocations(expiresAt=p.NOW - 1), withdrawing, built=by2, roots=(ROOT1, ROOT2))
+    case("cosigner-withdrawn", "Two roots are asked for and signed a ceiling; another given list withdraws one of them.", "REV-21 REV-17", "aboveMaximumBuild",
+         revocations(maximumBuilds={ID: 41}, env=lambda e: resigned(e, ROOT1, ROOT2)), revocations(ROOT2, sequence=1, revokesIssuer=True),
+         built=package(cert=certificate(keys=(ROOT1, ROOT3))), roots=(ROOT1, ROOT2, ROOT3), threshold=2)
     case("of-withdrawn-root", "A list whose issuer another given list withdraws stays in force.", "REV-8 REV-11", "keyRevoked", revoking, revocations(ROOT2, keys=[ROOT1.hash]),
          built=by2, roots=(ROOT1, ROOT2))
     case("second-malformed", "The first list is good and the second is malformed.", "REV-21", "malformed", revocations(), revocations(sequence=0))

@@ -178,6 +178,11 @@ def add_withdrawal(case):
          lambda s: s.root(ROOT1).root(ROOT2).update(revocations(packages=[by2.manifest])).update(gone).verify(good, "rootWithdrawn").verify(by2, "packageRevoked"))
     case("withdrawn-united", "The entries of the withdrawal are added to those in force.", "REV-10",
          lambda s: s.root(ROOT1).root(ROOT2).update(revocations(minimumBuilds={ID: 10})).update(revocations(sequence=1, revokesIssuer=True, keys=[RELEASE.hash])).verify(by2, "keyRevoked"))
+    case("withdrawn-keeps-ceiling", "A ceiling in force outlives the withdrawal of its issuer.", "REV-10 REV-15",
+         lambda s: s.root(ROOT1).root(ROOT2).update(revocations(maximumBuilds={ID: 41})).update(gone).verify(by2, "aboveMaximumBuild"))
+    case("withdrawn-drops-transfer", "A transfer does not outlive the withdrawal of its issuer.", "REV-10 REV-16",
+         lambda s: s.root(ROOT1).root(ROOT2).open(by2).update(revocations(transfers={ID: OTHER})).update(gone)
+         .open(build(43, cert=certificate({"publisher": OTHER, "serial": p.SERIAL2}, keys=(ROOT2,))), "publisherChanged"))
     case("withdrawn-again", "The withdrawal again is no error.", "REV-7 REV-10 REV-11", lambda s: s.root(ROOT1).update(gone).update(gone))
     case("withdrawn-twice", "A second withdrawal with other entries is refused: the root's signature counts nowhere.", "REV-11",
          lambda s: s.root(ROOT1).update(gone).update(revocations(sequence=2, revokesIssuer=True, keys=[RELEASE.hash]), "rootWithdrawn"))
