@@ -99,7 +99,7 @@ package struct VerifiedList: Sendable {
 
     /// Returns this list with the entries of another list of the same issuer, one of which withdraws it for good.
     ///
-    /// What gives trust back is not united: a withdrawn issuer gives none.
+    /// Ceilings stay, transfers do not: a withdrawn issuer gives nothing.
     package func united(with other: VerifiedList) -> VerifiedList {
         let (head, rest) = list.revokesIssuer ? (self, other) : (other, self)
         return VerifiedList(
@@ -109,7 +109,7 @@ package struct VerifiedList: Sendable {
 }
 
 extension RevocationList {
-    /// Returns this list with another's revocations and lowest builds added.
+    /// Returns this list with another's revocations, lowest and highest builds added; not its transfers.
     ///
     /// - Spec: REV-10
     package func united(with other: RevocationList) -> RevocationList {
@@ -118,6 +118,7 @@ extension RevocationList {
         united.keys = Array(Set(keys).union(other.keys))
         united.packages = Array(Set(packages).union(other.packages))
         united.minimumBuilds.merge(other.minimumBuilds, uniquingKeysWith: max)
+        united.maximumBuilds.merge(other.maximumBuilds, uniquingKeysWith: min)
         return united
     }
 }
