@@ -8,7 +8,12 @@ extension SQLiteTransaction {
         switch succession {
         case .unchanged: return
         case .replaces: try removeLists(of: list.list.issuer)
-        case .unites: try connection.run("UPDATE lists SET is_head = 0 WHERE issuer = ?", [issuer])
+        case .unites:
+            // REV-10: what the lists before it take away stays; a withdrawn root gives nothing.
+            try connection.run(
+                "DELETE FROM list_entries WHERE kind = ? AND list IN (SELECT id FROM lists WHERE issuer = ?)",
+                [.integer(Schema.EntryKind.transfer.rawValue), issuer])
+            try connection.run("UPDATE lists SET is_head = 0 WHERE issuer = ?", [issuer])
         }
         let id = try insert(list, clock: clock)
         try insertEntries(of: list.list, id: id)

@@ -37,7 +37,7 @@ struct SQLiteTransaction: StoreTransaction {
             ])
         // The caller has decided in this transaction; should it be wrong, the floor still never falls.
         guard connection.changes == 1 else {
-            throw Trouble(.invalidArgument, "build \(facts.build) of \(facts.app) is below the one that is recorded")
+            throw Trouble(.badRequest, "build \(facts.build) of \(facts.app) is below the one that is recorded")
         }
         try connection.run(
             "INSERT INTO accepted (digest, app, build, accepted_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
