@@ -73,7 +73,9 @@ package enum Tool {
             ])
         }
         try console.error("\(failure.code): \(failure.message)")
-        try console.hint(failure.hint)
+        // What a refused input needs depends on the verb; the code's own advice is for those who verify.
+        let help = failure.status == .usage ? "nsh-pkgtool help \(invocation.verb.name)" : nil
+        try console.hint(help ?? (failure.kind == .error ? failure.advice : failure.hint))
         return failure.status
     }
 

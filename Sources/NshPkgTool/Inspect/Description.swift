@@ -56,6 +56,17 @@ struct Description {
     init(
         _ header: PackageHeader, signedBy envelope: Envelope, certificate: Certificate, signedBy certifier: Envelope
     ) {
+        self.init(header, signedBy: envelope)
+        var inner = Description(kind: "certificate", title: "certificate")
+        inner.describe(certificate)
+        inner.addSigners(certifier)
+        rows.append(("certificate", ""))
+        rows += inner.rows.map { ("  \($0.label)", $0.value) }
+        object.append("certificate", .object(inner.object))
+    }
+
+    /// Describes a package's header.
+    init(_ header: PackageHeader, signedBy envelope: Envelope) {
         self.init(kind: "package", title: "package")
         let app = header.app
         add("app", app.id.text, "id", .text(app.id.text))
@@ -81,12 +92,6 @@ struct Description {
         }
         addAnnotations(header.annotations)
         addSigners(envelope)
-        var inner = Description(kind: "certificate", title: "certificate")
-        inner.describe(certificate)
-        inner.addSigners(certifier)
-        rows.append(("certificate", ""))
-        rows += inner.rows.map { ("  \($0.label)", $0.value) }
-        object.append("certificate", .object(inner.object))
     }
 
     /// Describes a revocation list.
@@ -146,7 +151,8 @@ struct Description {
     private mutating func addSigners(_ envelope: Envelope) {
         let hints = envelope.signatures.map(\.keyID)
         let shown = hints.map { $0.isEmpty ? "nobody named" : Terminal.safe($0) }
-        add("signed by", "\(shown.joined(separator: ", ")) (claimed)", "signedBy", .array(hints.map { .text($0) }))
+        let text = hints.isEmpty ? "nobody yet" : "\(shown.joined(separator: ", ")) (claimed)"
+        add("signed by", text, "signedBy", .array(hints.map { .text($0) }))
     }
 
     private mutating func addEntries(_ label: String, _ name: String, _ entries: [String]) {

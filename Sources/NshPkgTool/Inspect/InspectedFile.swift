@@ -44,7 +44,7 @@ enum InspectedFile {
             }
             return .secretKey(try SecretKeyFile(reading: path))
         }
-        return .document(try Envelope(parsingAnyKind: bytes), bytes: bytes)
+        return .document(try Envelope(parsingDraft: bytes), bytes: bytes)
     }
 
     /// What it says.
@@ -68,7 +68,8 @@ enum InspectedFile {
                 return Description(
                     try RevocationList(parsing: envelope.signedBytes, in: envelope.payloadRange), signedBy: envelope)
             case .package:
-                throw Refusal.malformed("this is a package header without its package")
+                return Description(
+                    try PackageHeader(parsing: envelope.signedBytes, in: envelope.payloadRange), signedBy: envelope)
             }
         case .publicKey(let key): return Description(key)
         case .secretKey(let file): return Description(file)

@@ -27,6 +27,8 @@ struct Inspection {
         case .publicKey, .secretKey: return .unsigned
         case .document(let envelope, _) where envelope.signatures.isEmpty:
             return .unverified("a draft that nobody has signed yet")
+        case .document(let envelope, _) where envelope.kind == .package:
+            return .unverified("a package header without the certificate that names its key")
         case .package, .document: break
         }
         guard !roots.roots.isEmpty else { return .unverified("no root is trusted here; --root FILE names one") }

@@ -44,7 +44,7 @@ enum Advice {
         case .alreadyRun: "open the package again"
         case .cancelled: nil
         case .exists: nil
-        case .badRequest: "nsh-pkgtool help VERB explains it"
+        case .badRequest: nil
         case .ioFailure: "nothing was decided and nothing changed; try again when the cause is gone"
         case .noSuchFile: "check the name"
         case .noTrustedRoots:

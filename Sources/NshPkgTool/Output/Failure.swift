@@ -11,15 +11,18 @@ struct Failure: Error, Hashable, Sendable {
     let code: String
     /// One line, safe to show.
     let message: String
-    /// What to do next.
+    /// What to do next, where the failure itself knows better than its code.
     let hint: String?
 
-    /// Makes a failure; without a hint the code's own is given.
+    /// What to do next.
+    var advice: String? { hint ?? Advice.hint(code) }
+
+    /// Makes a failure.
     init(_ kind: Kind, _ code: String, _ message: String, hint: String? = nil) {
         self.kind = kind
         self.code = code
         self.message = message
-        self.hint = hint ?? Advice.hint(code)
+        self.hint = hint
     }
 
     /// Takes over an error of the library.

@@ -54,7 +54,7 @@ struct VerdictReporter {
                 for line in ChainTree.lines(of: report, roots: roots) { try console.line("    " + line) }
             }
         }
-        try console.hint(failure.hint)
+        try console.hint(failure.advice)
     }
 
     /// The line of a failure: `REFUSED rolledBack  orders-5.nshpkg: build 5 is older …`.

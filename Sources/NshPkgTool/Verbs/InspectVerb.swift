@@ -55,7 +55,7 @@ enum InspectVerb {
             } else {
                 try console.line(VerdictReporter.line(failure, file: file, paint: console.paint))
             }
-            try console.hint(failure.code == RefusalCode.unsupportedFormat.rawValue ? nil : failure.hint)
+            try console.hint(failure.code == RefusalCode.unsupportedFormat.rawValue ? nil : failure.advice)
             return failure.status
         }
     }
@@ -67,7 +67,7 @@ enum InspectVerb {
         case .verified(let text): try console.line(console.paint.good("verified") + ": \(text)")
         case .refused(let failure):
             try console.line(console.paint.bad("not verified") + ": \(failure.code): \(failure.message)")
-            try console.hint(failure.hint)
+            try console.hint(failure.advice)
         case .unverified(let text): try console.line(console.paint.odd("not verified") + ": \(text)")
         case .unsigned: break
         }

@@ -2,7 +2,9 @@
 enum VerbTable {
     /// The verbs.
     static let all: [Verb] = [
-        KeygenVerb.verb, InspectVerb.verb, RootsVerb.verb, HelpVerb.verb, DocumentVerb.verb,
+        KeygenVerb.verb, CertifyVerb.verb, InspectVerb.verb, RevokeVerb.verb, CosignVerb.verb, PaeVerb.verb,
+        AttachVerb.verb, RotateVerb.verb,
+        RootsVerb.verb, HelpVerb.verb, DocumentVerb.verb,
     ]
 
     /// The verbs that people see.

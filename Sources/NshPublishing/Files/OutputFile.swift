@@ -28,8 +28,9 @@ package struct OutputFile: ~Copyable {
                 nsh_openat(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY, 0)
             })
         var status = nsh_stat()
-        let found = nsh_fstatat(directory.raw, name, 1, &status)
-        guard found == -ENOENT || found == -ELOOP || (found == 0 && status.mode & S_IFMT == S_IFREG) else {
+        // A link is not followed: replacing /dev/stdout, which is one, would break the machine.
+        let found = nsh_fstatat(directory.raw, name, 0, &status)
+        guard found == -ENOENT || (found == 0 && status.mode & S_IFMT == S_IFREG) else {
             if found < 0 { throw SystemCall.trouble(-found, "cannot examine \(shown)") }
             throw Trouble(.notARegularFile, "\(shown) is there and not a regular file; it is not replaced")
         }
