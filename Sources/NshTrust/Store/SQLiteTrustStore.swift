@@ -10,6 +10,7 @@ package final class SQLiteTrustStore: TrustStore {
     package let state: StateDirectory
     private let schema: Schema
     private let busyTimeoutSeconds: Double
+    private let durability: Durability
     private let reader: Locked<Slot>
     private let writer: Locked<Slot>
 
@@ -18,10 +19,14 @@ package final class SQLiteTrustStore: TrustStore {
         var connection: SQLiteConnection?
     }
 
-    private init(state: StateDirectory, schema: Schema, busyTimeoutSeconds: Double, first: SQLiteConnection) {
+    private init(
+        state: StateDirectory, schema: Schema, busyTimeoutSeconds: Double, durability: Durability,
+        first: SQLiteConnection
+    ) {
         self.state = state
         self.schema = schema
         self.busyTimeoutSeconds = busyTimeoutSeconds
+        self.durability = durability
         reader = Locked(Slot(connection: state.access == .readOnly ? first : nil))
         writer = Locked(Slot(connection: state.access == .readOnly ? nil : first))
     }
@@ -32,22 +37,25 @@ package final class SQLiteTrustStore: TrustStore {
     /// - Parameters:
     ///   - state: The directory.
     ///   - busyTimeoutSeconds: How long locks of other processes are waited for.
+    ///   - durability: What a commit survives.
     /// - Returns: The store.
     /// - Throws: `noSuchFile` when there is none and none may be made; `storeCorrupt`, `storeNewer`, `storeUnsafe`,
     ///   `storeBusy`, `storeFull`, `ioFailure`.
     /// - Spec: STO-4, STO-5, STO-6
     package static func open(
-        in state: StateDirectory, busyTimeoutSeconds: Double = 30
+        in state: StateDirectory, busyTimeoutSeconds: Double = 30, durability: Durability = .powerLoss
     ) throws(Trouble) -> SQLiteTrustStore {
-        try open(in: state, busyTimeoutSeconds: busyTimeoutSeconds, schema: .current)
+        try open(in: state, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability, schema: .current)
     }
 
     static func open(
-        in state: StateDirectory, busyTimeoutSeconds: Double, schema: Schema
+        in state: StateDirectory, busyTimeoutSeconds: Double, durability: Durability = .powerLoss, schema: Schema
     ) throws(Trouble) -> SQLiteTrustStore {
-        let opening = StoreOpening(state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds)
+        let opening = StoreOpening(
+            state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability)
         return SQLiteTrustStore(
-            state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds, first: try opening.connect())
+            state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability,
+            first: try opening.connect())
     }
 
     /// Runs the body on one consistent snapshot; it must neither outlive the body nor be used to commit inside it.
@@ -113,7 +121,8 @@ package final class SQLiteTrustStore: TrustStore {
 
     private func connect(_ slot: inout Slot) throws(Trouble) -> SQLiteConnection {
         if let connection = slot.connection { return connection }
-        let opening = StoreOpening(state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds)
+        let opening = StoreOpening(
+            state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability)
         let connection = try opening.connectExisting()
         slot.connection = connection
         return connection

@@ -5,6 +5,7 @@ struct StoreOpening {
     let state: StateDirectory
     let schema: Schema
     let busyTimeoutSeconds: Double
+    let durability: Durability
 
     /// The name of a database while it is made; one that a crash left behind is made again.
     private static let makingName = "trust.sqlite.new"
@@ -99,7 +100,7 @@ struct StoreOpening {
         }
         try connection.script(
             """
-            PRAGMA synchronous = FULL;
+            PRAGMA synchronous = \(durability == .powerLoss ? "FULL" : "OFF");
             PRAGMA foreign_keys = ON;
             PRAGMA temp_store = MEMORY;
             PRAGMA cell_size_check = ON;

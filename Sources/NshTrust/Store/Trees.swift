@@ -7,9 +7,17 @@
 /// - Spec: STO-13, STO-14
 package final class Trees: Sendable {
     let state: StateDirectory
+    private let durability: Durability
 
     /// Works in the `apps` directory of a state directory.
-    package init(_ state: StateDirectory) { self.state = state }
+    ///
+    /// - Parameters:
+    ///   - state: The state directory.
+    ///   - durability: What an installed tree survives.
+    package init(_ state: StateDirectory, durability: Durability = .powerLoss) {
+        self.state = state
+        self.durability = durability
+    }
 
     /// Where a package's tree goes, relative to the state directory: `apps/com.example.orders/42-1a2b3c4d5e6f7081`.
     package static func path(of app: AppID, build: Int64, digest: Digest) -> String {
@@ -37,7 +45,7 @@ package final class Trees: Sendable {
         _ staged: StagedTree, app: AppID, build: Int64, digest: Digest, manifest: Digest, in store: any TrustStore,
         _ body: (any StoreTransaction) throws -> Value
     ) throws -> (lease: TreeLease, value: Value) {
-        try staged.sync()
+        if durability == .powerLoss { try staged.sync() }
         let path = Self.path(of: app, build: build, digest: digest)
         var isRenamed = false
         do {
@@ -94,6 +102,7 @@ package final class Trees: Sendable {
             }
         }
         staged.leave()
+        guard durability == .powerLoss else { return }
         try home.sync()
         try apps.sync()
         try staging.sync()
