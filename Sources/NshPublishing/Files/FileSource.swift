@@ -1,0 +1,120 @@
+import CLinux
+import Glibc
+internal import NshTrust
+
+/// Hands out the bytes of files to be packed, as often as they are needed.
+protocol FileSource: AnyObject {
+    /// Reads a file from its beginning.
+    ///
+    /// - Parameters:
+    ///   - file: One of the source's own.
+    ///   - buffer: Room for the bytes; each piece but the last fills it.
+    ///   - body: Takes the pieces.
+    /// - Throws: `ioFailure` when the file has other than `file.size` bytes by now, or cannot be read; what `body` throws.
+    func read(
+        _ file: SourceFile, through buffer: UnsafeMutableRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer) throws -> Void) throws
+}
+
+/// What goes for files of every source.
+enum SourceReading {
+    /// Makes the trouble of a file that is not what it was.
+    static func changed(_ file: SourceFile) -> Trouble {
+        Trouble(.ioFailure, "\(file.shown) changed while it was being packed; publish again when nothing writes there")
+    }
+
+    /// Reads `file.size` bytes and makes sure that no more follow.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - buffer: Room for the bytes.
+    ///   - fill: Fills a buffer from an offset in the file; gives less only at the end of it.
+    ///   - body: Takes the pieces.
+    static func pieces(
+        of file: SourceFile, through buffer: UnsafeMutableRawBufferPointer,
+        fill: (UnsafeMutableRawBufferPointer, Int64) throws -> Int,
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        var at: Int64 = 0
+        while at < file.size {
+            let wanted = Int(min(Int64(buffer.count), file.size - at))
+            let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+            guard try fill(piece, at) == wanted else { throw changed(file) }
+            try body(UnsafeRawBufferPointer(piece))
+            at += Int64(wanted)
+        }
+    }
+
+    /// Reads a file that is held in memory.
+    static func pieces(
+        of bytes: [UInt8], through buffer: UnsafeMutableRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        try bytes.withUnsafeBytes { bytes in
+            for start in stride(from: 0, to: bytes.count, by: buffer.count) {
+                let end = min(start + buffer.count, bytes.count)
+                try body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+            }
+        }
+    }
+}
+
+/// A file without a name that holds bytes until they are put together; it is gone when the process is.
+final class SpoolFile: FileSource {
+    private let descriptor: OwnedDescriptor
+    private let what: String
+    /// The bytes in it.
+    private(set) var count: Int64 = 0
+
+    /// Creates a spool on the file system of a place.
+    ///
+    /// - Parameter path: A file beside which there is room.
+    /// - Throws: `ioFailure`, `noSuchFile` without the directory.
+    init(beside path: String) throws {
+        let (directory, _) = try OutputFile.split(path)
+        what = "a temporary file beside \(Printable.escaped(path))"
+        let unnamed = nsh_openat(AT_FDCWD, directory, O_RDWR | nsh_o_tmpfile(), 0o600)
+        if unnamed >= 0 {
+            descriptor = OwnedDescriptor(owning: unnamed)
+            return
+        }
+        // Not every file system makes files without a name.
+        let name = "\(directory)/.nsh-\(Hex.encode(try Sodium.randomBytes(8))).tmp"
+        descriptor = OwnedDescriptor(
+            owning: try SystemCall.check("cannot create a file beside \(Printable.escaped(path))") {
+                nsh_openat(AT_FDCWD, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
+            })
+        unlink(name)
+    }
+
+    /// Adds bytes.
+    ///
+    /// - Throws: `ioFailure`.
+    func append(_ bytes: UnsafeRawBufferPointer) throws {
+        try OutputFile.write(bytes, to: descriptor.raw, what: what)
+        count += Int64(bytes.count)
+    }
+
+    /// Reads all of it.
+    ///
+    /// - Throws: `ioFailure`; what `body` throws.
+    func readAll(
+        through buffer: UnsafeMutableRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        try read(SourceFile(path: [], size: count, content: .spool(0)), through: buffer, body)
+    }
+
+    func read(
+        _ file: SourceFile, through buffer: UnsafeMutableRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
+        switch file.content {
+        case .bytes(let bytes): try SourceReading.pieces(of: bytes, through: buffer, body)
+        case .tree: throw Trouble(.ioFailure, "\(file.shown) is not in the archive")
+        case .spool(let start):
+            try SourceReading.pieces(
+                of: file, through: buffer,
+                fill: { piece, at in try descriptor.read(into: piece, at: start + at, what) }, body)
+        }
+    }
+}
