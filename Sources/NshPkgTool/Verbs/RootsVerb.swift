@@ -19,7 +19,7 @@ enum RootsVerb {
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let console = invocation.console
         let found = RootLookup.find(options: invocation.arguments.values("root"), environment: invocation.environment)
-        let withdrawn: Set<PublicKey>? = nil
+        let withdrawn = try Judging.state(invocation).map { try self.withdrawn(of: found.keys, in: $0) }
         for root in found.roots {
             let isWithdrawn = withdrawn?.contains(root.key)
             var object: JSONObject = [
@@ -41,5 +41,12 @@ enum RootsVerb {
         }
         if found.roots.isEmpty, found.bad.isEmpty { throw RootLookup.nothingFound(found) }
         return found.bad.isEmpty ? .done : .undecided
+    }
+
+    /// The keys that a list in force in the store withdraws.
+    private static func withdrawn(of keys: [PublicKey], in state: String) throws -> Set<PublicKey> {
+        try StoreAccess(state, isReadOnly: true).store.read { snapshot in
+            Set(try keys.filter { try !snapshot.withdrawals(ofRoot: $0.hash).isEmpty })
+        }
     }
 }

@@ -4,6 +4,7 @@ enum VerbTable {
     static let all: [Verb] = [
         KeygenVerb.verb, CertifyVerb.verb, InspectVerb.verb, RevokeVerb.verb, CosignVerb.verb, PaeVerb.verb,
         AttachVerb.verb, RotateVerb.verb,
+        StoreStatusVerb.verb, StoreAppsVerb.verb, StoreEventsVerb.verb, StoreForgetRootVerb.verb, StoreExportVerb.verb,
         RootsVerb.verb, HelpVerb.verb, DocumentVerb.verb,
     ]
 

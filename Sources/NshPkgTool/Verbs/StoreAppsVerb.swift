@@ -1,0 +1,57 @@
+import NshTrust
+
+/// `store apps`: accepted builds and installed packages.
+enum StoreAppsVerb {
+    static let verb = Verb(
+        name: "store apps",
+        summary: "list each app's accepted build and what is installed of it",
+        details: ["Builds below the accepted one are refused, whether or not anything of the app is still installed."],
+        options: [.state],
+        examples: ["nsh-pkgtool store apps --state store"],
+        run: run)
+
+    private static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let console = invocation.console
+        let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: true)
+        var after: AppID?
+        while true {
+            let page = try access.store.read { snapshot in
+                try snapshot.acceptedBuilds(after: after, limit: 500).map { build in
+                    (build, try snapshot.installedPackages(of: build.app))
+                }
+            }
+            for (build, packages) in page { try report(build, packages, access, console) }
+            guard let last = page.last else { return .done }
+            after = last.0.app
+        }
+    }
+
+    private static func report(
+        _ build: AcceptedBuild, _ packages: [InstalledPackage], _ access: StoreAccess, _ console: Console
+    ) throws {
+        var installed: [JSONValue] = []
+        var lines = [
+            "\(build.app)  build \(build.build)  \(Terminal.safe(build.publisher.text))  accepted "
+                + Timestamp.text(build.acceptedAt)
+        ]
+        for package in packages {
+            let directory = try access.state.absolutePath(of: package.tree)
+            installed.append(
+                .object([
+                    "build": .integer(package.app.build), "version": .text(package.app.version.text),
+                    "digest": .text(package.facts.digest.hex), "directory": .text(directory),
+                    "files": .integer(package.files), "unpackedSize": .integer(package.unpackedSize),
+                ]))
+            lines.append(
+                "    build \(package.app.build)  \(Terminal.safe(package.app.version.text))  "
+                    + "\(Amount.bytes(package.unpackedSize))  \(Terminal.safe(directory))")
+        }
+        var object: JSONObject = [
+            "id": .text(build.app.text), "build": .integer(build.build), "publisher": .text(build.publisher.text),
+        ]
+        object.add("digest", build.digest.map { .text($0.hex) })
+        object.append("acceptedAt", .integer(build.acceptedAt))
+        object.append("installed", .array(installed))
+        try console.answer(object, text: lines.joined(separator: "\n"))
+    }
+}

@@ -1,0 +1,36 @@
+import NshPublishing
+import NshTrust
+
+/// `store forget-root`: an administrator takes a root's lists out of force.
+enum StoreForgetRootVerb {
+    static let verb = Verb(
+        name: "store forget-root",
+        operands: [
+            Operand(name: "KEY", kind: .file([".pub"]), help: "the root: its .pub file or 64 hex digits of its hash")
+        ],
+        summary: "take a root's revocation lists out of force; what they revoked is no longer revoked",
+        details: [
+            "Lists stay in force for every program that uses the store, also when their root is no longer pinned. This is the "
+                + "way to end that, for a root that is gone for good. It is logged."
+        ],
+        options: [.state],
+        examples: ["nsh-pkgtool store forget-root old-root.pub --state store"],
+        run: run)
+
+    private static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let name = try invocation.arguments.operand(0)
+        let issuer = try Digest(hex: name) ?? KeyFiles.publicKey(at: name).hash
+        let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: false)
+        let event = access.event(
+            .rootForgotten, digest: issuer, message: "the lists of root \(issuer.shortHex) were taken out of force")
+        let wasThere = try access.store.commit { try $0.forgetLists(of: issuer, event: event) }
+        guard wasThere else {
+            throw Trouble(.notInstalled, "no list of root \(issuer.shortHex) is in force here")
+        }
+        try invocation.console.answer(
+            ["verdict": .text("done"), "key": .text(issuer.hex)],
+            text: "OK  root \(issuer.shortHex): its lists are no longer in force; what they revoked may be opened again"
+        )
+        return .done
+    }
+}
