@@ -27,3 +27,72 @@ extension PackageBuilder {
             established: &established)
     }
 }
+
+extension PackageBuilder {
+    /// Builds the package, runs all 13 rules and returns the code of the one that refuses it, or nil.
+    ///
+    /// - Parameters:
+    ///   - policy: What the host asks for.
+    ///   - sink: What receives the files.
+    /// - Returns: The code, or nil when the package is accepted.
+    /// - Throws: `Trouble` when nothing can be decided.
+    package func refusal(policy: Policy = Policy(), sink: (any PayloadSink)? = nil) throws -> RefusalCode? {
+        try refusalCode { try verify(policy: policy, sink: sink) }
+    }
+
+    /// Builds the package and runs all 13 rules.
+    ///
+    /// - Parameters:
+    ///   - policy: What the host asks for.
+    ///   - sink: What receives the files.
+    /// - Returns: What the payload holds.
+    /// - Throws: `Refusal`, or `Trouble` when nothing can be decided.
+    @discardableResult
+    package func verify(policy: Policy = Policy(), sink: (any PayloadSink)? = nil) throws -> PayloadSummary {
+        try Self.verify(build(), policy: policy, sink: sink)
+    }
+
+    /// Runs all 13 rules on a package file.
+    ///
+    /// - Parameters:
+    ///   - file: The package's bytes.
+    ///   - policy: What the host asks for.
+    ///   - sink: What receives the files.
+    /// - Returns: What the payload holds.
+    /// - Throws: `Refusal`, or `Trouble` when nothing can be decided.
+    @discardableResult
+    package static func verify(
+        _ file: [UInt8], policy: Policy = Policy(), sink: (any PayloadSink)? = nil
+    ) throws -> PayloadSummary {
+        let chain = try chain(of: file, policy: policy)
+        var input = BytesInput(Array(file[Int(chain.payloadOffset)...]))
+        return try PayloadVerifier.run(chain, input: &input, limits: policy.limits, sink: sink, monitor: Monitor())
+    }
+}
+
+/// Keeps the files of a payload in memory.
+package final class CollectingSink: PayloadSink {
+    /// The files that ended, in order.
+    package private(set) var files: [(path: String, data: [UInt8])] = []
+    /// The path of the file that has begun and not ended.
+    package private(set) var openPath: String?
+    private var data: [UInt8] = []
+
+    /// Makes an empty sink.
+    package init() {}
+
+    /// Starts a file.
+    package func beginFile(_ path: String, size: Int64) {
+        openPath = path
+        data = []
+    }
+
+    /// Keeps bytes.
+    package func write(_ bytes: UnsafeRawBufferPointer) { data += bytes }
+
+    /// Keeps the file.
+    package func endFile() {
+        if let openPath { files.append((openPath, data)) }
+        openPath = nil
+    }
+}

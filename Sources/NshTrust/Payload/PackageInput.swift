@@ -6,9 +6,15 @@ package protocol PackageInput {
     /// - Returns: How many bytes were read, 1 … `buffer.count`, or 0 at the end.
     /// - Throws: `Trouble` (`ioFailure`) when they cannot be read.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
+
+    /// Whether a thread of its own may read a few chunks ahead: only where a read never waits for a peer.
+    var allowsReadingAhead: Bool { get }
 }
 
 extension PackageInput {
+    /// By default the bytes are read when they are needed.
+    package var allowsReadingAhead: Bool { false }
+
     /// Reads until the buffer is full or the input ends, and returns how many bytes were read.
     package mutating func fill(_ buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var filled = 0
