@@ -2,7 +2,8 @@
 enum VerbTable {
     /// The verbs.
     static let all: [Verb] = [
-        KeygenVerb.verb, CertifyVerb.verb, InspectVerb.verb, RevokeVerb.verb, CosignVerb.verb, PaeVerb.verb,
+        KeygenVerb.verb, CertifyVerb.verb, PublishVerb.verb, InspectVerb.verb, RevokeVerb.verb, CosignVerb.verb,
+        PaeVerb.verb,
         AttachVerb.verb, RotateVerb.verb,
         StoreStatusVerb.verb, StoreAppsVerb.verb, StoreEventsVerb.verb, StoreForgetRootVerb.verb, StoreExportVerb.verb,
         RootsVerb.verb, HelpVerb.verb, DocumentVerb.verb,

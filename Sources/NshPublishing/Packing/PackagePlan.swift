@@ -111,9 +111,6 @@ struct PackagePlan {
     /// What the publisher should know although nothing is wrong.
     func remarks(clock: Int64) -> [String] {
         var remarks: [String] = []
-        if roots.isEmpty {
-            remarks.append("no root was given: whether a trusted root signed the certificate was not checked")
-        }
         if certificate.notAfter < clock {
             remarks.append(
                 "the certificate ended \(Timestamp.text(certificate.notAfter)): stores that do not have the package yet "
