@@ -27,6 +27,20 @@ package final class StagingArea: Sendable {
         }
     }
 
+    /// Removes what processes left that are gone, at the start of a process; what is in use stays.
+    ///
+    /// Takes no lock of the store when there is nothing to remove.
+    ///
+    /// - Parameter store: The store of the same state directory.
+    /// - Returns: How many entries were removed.
+    /// - Throws: `storeBusy`, `storeUnsafe`, `ioFailure`.
+    @discardableResult
+    package func cleanUp(in store: any TrustStore) throws -> Int {
+        guard let staging = try state.root.directory(beneath: StateDirectory.stagingName) else { return 0 }
+        let hasAbandoned = try staging.textNames().contains { try isAbandoned($0, in: staging) }
+        return hasAbandoned ? try store.commit { try removeAbandoned(in: $0) } : 0
+    }
+
     /// Removes what processes left that are gone; what is in use stays.
     ///
     /// - Parameter transaction: An immediate transaction, so that one process at a time cleans up and none while another
@@ -38,23 +52,24 @@ package final class StagingArea: Sendable {
         let staging = try state.directory(StateDirectory.stagingName)
         var removed = 0
         for name in try staging.textNames() {
-            guard let status = try staging.status(of: name) else { continue }
-            if status.kind == .directory {
-                guard let entry = try staging.directory(beneath: name) else { continue }
-                guard try FileLock.take(entry.raw, .exclusive, staging.shown(name)) else { continue }
+            // The descriptor holds the entry's lock until the entry is gone.
+            guard let entry = try staging.status(of: name), entry.kind == .directory else {
                 try staging.removeTree(name)
-            } else {
-                try staging.removeTree(name)
+                continue
             }
+            guard let directory = try staging.directory(beneath: name),
+                try FileLock.take(directory.raw, .exclusive, staging.shown(name))
+            else { continue }
+            try staging.removeTree(name)
             removed += 1
         }
         return removed
     }
 
-    /// Whether there is an entry, in use or abandoned.
-    package func hasEntries() throws(Trouble) -> Bool {
-        guard let staging = try state.root.directory(beneath: StateDirectory.stagingName) else { return false }
-        return try !staging.names().isEmpty
+    private func isAbandoned(_ name: String, in staging: borrowing Directory) throws(Trouble) -> Bool {
+        guard try staging.status(of: name)?.kind == .directory else { return true }
+        guard let directory = try staging.directory(beneath: name) else { return false }
+        return try FileLock.take(directory.raw, .exclusive, staging.shown(name))
     }
 
     static func randomName() -> String {

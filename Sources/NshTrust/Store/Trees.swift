@@ -48,6 +48,7 @@ package final class Trees: Sendable {
         if durability == .powerLoss { try staged.sync() }
         let path = Self.path(of: app, build: build, digest: digest)
         var isRenamed = false
+        var damaged: Moved?
         do {
             let result = try store.commit { transaction in
                 let wasInstalled = try transaction.installedPackage(digest)?.tree == path
@@ -55,11 +56,13 @@ package final class Trees: Sendable {
                 if wasInstalled, try isWhole(path, manifest: manifest) {
                     return (lease: try TreeLease.take(path, in: state), value: value)
                 }
-                try rename(staged, to: path, replacingInstalled: wasInstalled)
+                if wasInstalled { damaged = try moveOut(path) }
+                try rename(staged, to: path)
                 isRenamed = true
                 return (lease: try TreeLease.take(path, in: state), value: value)
             }
             if !isRenamed { try staged.discard() }
+            try damaged?.staged.discard()
             return result
         } catch {
             // Where even this fails, a tree without a row stays, which the next installation sets aside.
@@ -89,17 +92,14 @@ package final class Trees: Sendable {
     /// Bytes of a `SHA256SUMS` (LIM-8): a longer one is not signed by anybody, and not read.
     private static let manifestMaxBytes: UInt64 = 16 << 20
 
-    private func rename(_ staged: StagedTree, to path: String, replacingInstalled: Bool) throws {
+    private func rename(_ staged: StagedTree, to path: String) throws {
         let (app, tree) = Self.parts(of: path)
         let staging = try state.directory(StateDirectory.stagingName)
         let apps = try state.directory(StateDirectory.appsName)
         let home = try apps.openOrMakeDirectory(app, permissions: state.modes.apps)
-        if try !staging.rename(staged.name, to: home, as: tree) {
-            // The row decides: without one the tree is a stranger, with one it is ours and damaged.
+        while try !staging.rename(staged.name, to: home, as: tree) {
+            // A tree without a row, or one that is damaged and in use: what is installed now takes its name.
             try setAside(tree, of: app, in: home)
-            guard try staging.rename(staged.name, to: home, as: tree) else {
-                throw Trouble(.ioFailure, "cannot install \(home.shown(tree)): the name is taken again and again")
-            }
         }
         staged.leave()
         guard durability == .powerLoss else { return }

@@ -1,0 +1,159 @@
+/// Removing trees that nobody needs and nobody uses.
+extension Trees {
+    /// Which trees go.
+    package enum Selection: Hashable, Sendable {
+        /// Those of an app's older builds: all but the newest so many, and those above the recorded build.
+        case olderThanNewest(Int)
+        /// Every tree of an app; its accepted build stays recorded.
+        case all(of: AppID)
+    }
+
+    /// What a pruning did, or would do.
+    package struct Pruning: Sendable {
+        /// Packages whose trees went.
+        package internal(set) var removed: [InstalledPackage] = []
+        /// Packages whose trees stayed because a process holds a lease on them.
+        package internal(set) var inUse: [InstalledPackage] = []
+        /// Trees without a row, by their old path, that were moved to `set-aside`.
+        package internal(set) var setAside: [String] = []
+    }
+
+    /// Removes selected trees that are not in use, and their rows; moves trees without rows aside.
+    ///
+    /// Everything is decided and renamed in one immediate transaction, alone among all processes; the files are deleted
+    /// after it, out of staging, so that others need not wait for that.
+    ///
+    /// - Parameters:
+    ///   - selection: Which trees go.
+    ///   - store: The store of the same state directory.
+    ///   - isRehearsal: Whether to say what would go and change nothing.
+    ///   - event: What the log says of a removed tree.
+    /// - Returns: What went, what stayed, what was set aside.
+    /// - Throws: `storeBusy`, `storeUnsafe`, `ioFailure`; when deleting failed, the rows are gone and the files lie in
+    ///   staging, where the next clean-up finds them.
+    /// - Spec: STO-13
+    package func prune(
+        _ selection: Selection, in store: any TrustStore, isRehearsal: Bool = false,
+        event: (InstalledPackage) -> NewEvent
+    ) throws -> Pruning {
+        var pruning = Pruning()
+        var moved: [Moved] = []
+        do {
+            try store.commit { transaction in
+                for package in try candidates(selection, in: transaction) {
+                    guard let lock = try lockOut(package.tree) else {
+                        pruning.inUse.append(package)
+                        continue
+                    }
+                    pruning.removed.append(package)
+                    if isRehearsal { continue }
+                    try transaction.forgetTree(of: package.facts.digest, event: event(package))
+                    if let tree = try moveToStaging(package.tree, lock: lock) { moved.append(tree) }
+                }
+                if !isRehearsal { pruning.setAside = try setAsideStrangers(in: transaction) }
+            }
+        } catch {
+            // A tree that cannot be put back is extracted again when its package is opened next.
+            for tree in moved { do { try putBack(tree) } catch {} }
+            throw error
+        }
+        for tree in moved { try tree.staged.discard() }
+        return pruning
+    }
+
+    /// A tree on its way out.
+    struct Moved {
+        let path: String
+        let staged: StagedTree
+        let lock: Lock
+    }
+
+    /// The exclusive lock on a lease file, or the knowledge that there is no such file.
+    final class Lock {
+        private let file: OwnedDescriptor?
+        init(_ file: consuming OwnedDescriptor?) { self.file = file }
+    }
+
+    /// Moves a tree that nobody uses to staging, to be discarded; nil when it is in use or not there.
+    func moveOut(_ path: String) throws -> Moved? {
+        guard let lock = try lockOut(path) else { return nil }
+        return try moveToStaging(path, lock: lock)
+    }
+
+    private func candidates(_ selection: Selection, in snapshot: any StoreSnapshot) throws -> [InstalledPackage] {
+        switch selection {
+        case .all(of: let app): return try snapshot.installedPackages(of: app)
+        case .olderThanNewest(let kept):
+            var candidates: [InstalledPackage] = []
+            for (app, packages) in Dictionary(grouping: try snapshot.installedPackages(of: nil), by: \.facts.app) {
+                let accepted = try snapshot.acceptedBuild(of: app)
+                func rank(_ package: InstalledPackage) -> (Int, Int64, Int, Int64) {
+                    // A build above the recorded one was lowered away and is refused; it is the first to go.
+                    let stands = accepted.map { package.facts.build <= $0.build } ?? false
+                    let isCurrent = accepted?.digest == package.facts.digest
+                    return (stands ? 1 : 0, package.facts.build, isCurrent ? 1 : 0, package.acceptedAt)
+                }
+                let ranked = packages.sorted { rank($0) > rank($1) }
+                candidates += ranked.enumerated().filter { $0.offset >= max(kept, 1) || rank($0.element).0 == 0 }
+                    .map(\.element)
+            }
+            return candidates.sorted { ($0.facts.app, $0.facts.build) < ($1.facts.app, $1.facts.build) }
+        }
+    }
+
+    /// Takes the lease of a tree exclusively; nil when it is in use, which a tree without the file cannot be.
+    private func lockOut(_ tree: String) throws -> Lock? {
+        guard let directory = try state.root.directory(beneath: tree),
+            try directory.status(of: TreeLease.fileName)?.kind == .regular
+        else { return Lock(nil) }
+        let file = try directory.openFile(TreeLease.fileName)
+        guard try FileLock.take(file.raw, .exclusive, directory.shown(TreeLease.fileName)) else { return nil }
+        return Lock(file)
+    }
+
+    private func moveToStaging(_ path: String, lock: Lock) throws -> Moved? {
+        let (app, tree) = Self.parts(of: path)
+        let appPath = "\(StateDirectory.appsName)/\(app)"
+        guard let directory = try state.root.directory(beneath: path),
+            let home = try state.root.directory(beneath: appPath)
+        else { return nil }
+        // The lock of a staging entry, so that no clean-up takes it for abandoned while this process deletes it.
+        _ = try FileLock.take(directory.raw, .exclusive, home.shown(tree))
+        let name = StagingArea.randomName()
+        guard try home.rename(tree, to: try state.directory(StateDirectory.stagingName), as: name) else { return nil }
+        try home.sync()
+        _ = try state.directory(StateDirectory.appsName).removeEmptyDirectory(app)
+        return Moved(path: path, staged: StagedTree(directory, name: name, state: state), lock: lock)
+    }
+
+    /// Undoes a move whose transaction failed; the name is free, for its row has kept it.
+    private func putBack(_ moved: Moved) throws(Trouble) {
+        let (app, tree) = Self.parts(of: moved.path)
+        let home = try state.directory(StateDirectory.appsName)
+            .openOrMakeDirectory(app, permissions: state.modes.apps)
+        guard try state.directory(StateDirectory.stagingName).rename(moved.staged.name, to: home, as: tree) else {
+            return
+        }
+        moved.staged.leave()
+    }
+
+    /// Moves trees without a row aside unless they are in use; of a restored backup, or of a crash before a commit.
+    private func setAsideStrangers(in snapshot: any StoreSnapshot) throws -> [String] {
+        var moved: [String] = []
+        let known = Set(try snapshot.installedPackages(of: nil).map(\.tree))
+        let apps = try state.directory(StateDirectory.appsName)
+        for app in try apps.textNames() {
+            guard try apps.status(of: app)?.kind == .directory, let home = try apps.directory(beneath: app) else {
+                continue
+            }
+            for tree in try home.textNames() {
+                let path = "\(StateDirectory.appsName)/\(app)/\(tree)"
+                guard !known.contains(path), try lockOut(path) != nil else { continue }
+                try setAside(tree, of: app, in: home)
+                moved.append(path)
+            }
+            _ = try apps.removeEmptyDirectory(app)
+        }
+        return moved
+    }
+}
