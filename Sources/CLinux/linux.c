@@ -43,6 +43,8 @@ int nsh_openat(int directory, const char *path, int flags, unsigned int mode) {
     return answer(openat(directory, path, flags | O_CLOEXEC, mode));
 }
 
+int nsh_duplicate(int descriptor) { return answer(fcntl(descriptor, F_DUPFD_CLOEXEC, 3)); }
+
 static int report(int failed, const struct stat *s, struct nsh_stat *result) {
     if (failed) return -errno;
     result->device = s->st_dev;

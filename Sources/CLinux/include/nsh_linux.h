@@ -28,6 +28,9 @@ int nsh_syncfs(int descriptor);
 /* open(2) as a plain function (it is variadic in C). */
 int nsh_openat(int directory, const char *path, int flags, unsigned int mode);
 
+/* A second descriptor of the same open file, closed on exec. */
+int nsh_duplicate(int descriptor);
+
 /* What stat tells of an open descriptor. */
 struct nsh_stat {
     uint64_t device;

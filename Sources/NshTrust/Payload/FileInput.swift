@@ -8,6 +8,7 @@ package struct FileInput: PackageInput {
     private let descriptor: Int32
     private let name: String
     private var offset: Int64
+    private var owner: PackageFile?
 
     /// Makes an input.
     ///
@@ -19,6 +20,12 @@ package struct FileInput: PackageInput {
         self.descriptor = descriptor
         self.name = name
         self.offset = offset
+    }
+
+    /// Makes an input of a whole package file, which stays open for as long as the input lives.
+    package init(_ file: PackageFile) {
+        self.init(descriptor: file.descriptor.raw, name: file.name)
+        owner = file
     }
 
     /// Regular files never keep a reader waiting, so they may be read ahead.

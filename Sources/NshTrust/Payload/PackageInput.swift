@@ -26,6 +26,20 @@ extension PackageInput {
         return filled
     }
 
+    /// Reads to the end, drops what it reads, and returns how many bytes that were.
+    ///
+    /// - Parameter monitor: Stops it.
+    package mutating func drain(_ monitor: Monitor) throws -> Int64 {
+        var drained: Int64 = 0
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+        defer { buffer.deallocate() }
+        while case let count = try read(into: buffer), count > 0 {
+            drained += Int64(count)
+            try monitor.check()
+        }
+        return drained
+    }
+
     /// Reads at most `count` bytes; fewer only at the end.
     package mutating func bytes(upTo count: Int) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)

@@ -31,7 +31,9 @@ package struct ListOverlay: TrustState {
         for list in try base.listsInForce() { inForce[list.list.issuer] = list }
         for (issuer, lists) in Dictionary(grouping: given, by: \.list.issuer) {
             let newest = try Self.newest(of: lists.filter { !$0.list.revokesIssuer }, after: inForce[issuer])
-            let withdrawals = lists.filter { $0.list.revokesIssuer && $0.payloadDigest != inForce[issuer]?.payloadDigest }
+            let withdrawals = try lists.filter { list in
+                try list.list.revokesIssuer && ListSuccession.decide(list, after: inForce[issuer]) != .unchanged
+            }
             guard let first = withdrawals.first ?? newest else { continue }
             let united = (withdrawals.dropFirst() + (withdrawals.isEmpty ? [] : [newest].compactMap { $0 }))
                 .reduce(first) { $0.united(with: $1) }

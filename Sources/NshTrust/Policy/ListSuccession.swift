@@ -18,10 +18,10 @@ package enum ListSuccession: Hashable, Sendable {
     ///   `revocationsConflict` for an equal number with other bytes.
     package static func decide(_ list: VerifiedList, after inForce: ListSummary?) throws(Refusal) -> ListSuccession {
         if let inForce, inForce.payloadDigest == list.payloadDigest { return .unchanged }
-        if list.list.revokesIssuer { return .unites }
         guard !list.issuerWasWithdrawn else {
             throw Refusal(.rootWithdrawn, "root \(list.list.issuer.shortHex), which issued the list, was withdrawn")
         }
+        if list.list.revokesIssuer { return .unites }
         guard let inForce else { return .replaces }
         let (new, old) = (list.list.sequence, inForce.list.sequence)
         if new < old {

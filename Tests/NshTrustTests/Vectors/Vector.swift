@@ -114,7 +114,7 @@ extension Vector.Expectation {
         }
         try object.allow([
             "verdict", "code", "digest", "app", "files", "unpackedSize", "issuer", "sequence", "public", "keyHash", "keyID",
-            "directoryName",
+            "directoryName", "serial", "publisher",
         ])
         self.init(verdict: try object.text("verdict"), code: try object.optionalText("code"), members: object)
     }

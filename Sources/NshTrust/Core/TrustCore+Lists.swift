@@ -1,0 +1,79 @@
+extension TrustCore {
+    /// Applies a revocation list to the store.
+    ///
+    /// - Parameters:
+    ///   - bytes: The list's envelope.
+    ///   - dryRun: Whether to say only what would change.
+    /// - Returns: What changed or would change, and what was passed over.
+    /// - Throws: `Refusal` or `Trouble`; the store is then as it was.
+    /// - Spec: REV-22, STO-15
+    package func applyRevocations(_ bytes: [UInt8], dryRun: Bool = false) throws -> NshRevocationUpdate {
+        guard !roots.isEmpty else {
+            throw Trouble(.noTrustedRoots, "no root key is trusted, so no revocation list can be; add one first")
+        }
+        let now = clock.now()
+        // Verified outside the transaction: a list of a million entries must not keep other processes waiting.
+        let list = try store.read { state in
+            try VerifiedList.verifying(bytes, roots: roots, state: state, policy: policy)
+        }
+        let (changed, stopped) = try store.read { state in
+            let succession = try ListSuccession.decide(list, after: try summary(of: list.list.issuer, in: state))
+            return (succession != .unchanged, succession == .unchanged ? [] : try appsStopped(by: list, in: state, now))
+        }
+        if changed, !dryRun {
+            let event = newEvent(
+                .revocations, digest: list.list.issuer,
+                message: "\(list.reference) was applied\(list.list.revokesIssuer ? "; it withdraws its issuer" : "")")
+            try store.commit { transaction in
+                let again = try list.judged(against: transaction, policy: policy)
+                let succession = try ListSuccession.decide(
+                    again, after: try summary(of: list.list.issuer, in: transaction))
+                try transaction.apply(again, succession: succession, clock: now, event: event)
+            }
+        }
+        return NshRevocationUpdate(
+            changed: changed, issuer: list.list.issuer.hex, sequence: list.list.sequence,
+            warnings: warnings(of: list, now), stoppedApps: stopped.map(\.text))
+    }
+
+    private func summary(of issuer: Digest, in state: any TrustState) throws -> ListSummary? {
+        try state.listsInForce().first { $0.list.issuer == issuer }
+    }
+
+    private func warnings(of list: VerifiedList, _ now: Int64) -> [String] {
+        var warnings: [String] = []
+        if let ignored = list.ignoredGrants { warnings.append(ignored) }
+        if list.list.issuedAt > now + Judge.maximumSkewSeconds {
+            warnings.append(
+                "the list was issued \(Timestamp.text(list.list.issuedAt)), now is \(Timestamp.text(now)): "
+                    + "it counts as stale where a maximum age is asked for")
+        }
+        if let end = list.list.expiresAt, end < now {
+            warnings.append("the list expired \(Timestamp.text(end)): it makes every package stale")
+        }
+        return warnings
+    }
+
+    /// The apps whose newest installed build may run now and may not once the list is in force.
+    private func appsStopped(by list: VerifiedList, in state: any StoreSnapshot, _ now: Int64) throws -> [AppID] {
+        let after = try Judge(
+            policy: policy, pinned: roots, state: try ListOverlay([list], over: state, clock: now), clock: now)
+        let before = try Judge(policy: policy, pinned: roots, state: state, clock: now)
+        var newest: [AppID: InstalledPackage] = [:]
+        for installed in try state.installedPackages(of: nil) { newest[installed.app.id] = installed }
+        let stopped = newest.values.filter { before.allows($0.facts) && !after.allows($0.facts) }
+        return stopped.map { $0.app.id }.sorted()
+    }
+}
+
+extension Judge {
+    /// Tells whether a package that was opened may still run; what the snapshot cannot answer counts as no.
+    fileprivate func allows(_ facts: PackageFacts) -> Bool {
+        do {
+            try stillTrusted(facts)
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,235 @@
+extension TrustCore {
+    /// Verifies a package file and changes nothing.
+    ///
+    /// - Spec: POL-17
+    package func verify(
+        path: String, lists: [Verification.GivenList] = [], monitor: Monitor = Monitor()
+    ) throws -> NshReport {
+        try verify(try packageFile(path), lists: lists, monitor: monitor)
+    }
+
+    /// Verifies an open package file and changes nothing.
+    package func verify(
+        _ file: PackageFile, lists: [Verification.GivenList] = [], monitor: Monitor = Monitor()
+    ) throws -> NshReport {
+        var input = FileInput(file)
+        return try verify(&input, lists: lists, monitor: monitor)
+    }
+
+    /// Verifies a package and changes nothing.
+    ///
+    /// - Throws: `NshError`, whose report says what had been established.
+    package func verify(
+        _ input: inout some PackageInput, lists: [Verification.GivenList] = [], sink: (any PayloadSink)? = nil,
+        monitor: Monitor = Monitor()
+    ) throws -> NshReport {
+        try verification(lists: lists).report(&input, store: store, sink: sink, monitor: monitor)
+    }
+
+    /// Verifies a package file, extracts it and accepts it.
+    ///
+    /// - Spec: POL-18, POL-20, POL-21
+    package func open(
+        path: String, lists: [Verification.GivenList] = [], monitor: Monitor = Monitor()
+    ) throws -> NshPackage {
+        try open(try packageFile(path), lists: lists, monitor: monitor)
+    }
+
+    /// Verifies an open package file, extracts it and accepts it.
+    package func open(
+        _ file: PackageFile, lists: [Verification.GivenList] = [], monitor: Monitor = Monitor()
+    ) throws -> NshPackage {
+        var input = FileInput(file)
+        return try open(&input, length: file.length, lists: lists, monitor: monitor)
+    }
+
+    /// Verifies a package, extracts it and accepts it.
+    ///
+    /// - Parameters:
+    ///   - input: The package, at its first byte.
+    ///   - length: Bytes of the file; nil for a stream, which is read to its end instead.
+    ///   - lists: Revocation lists to honour besides those of the store.
+    ///   - monitor: Watches and stops.
+    /// - Returns: The package, with a lease on its tree.
+    /// - Throws: `NshError`: a refusal, which the log records, or a trouble. Nothing is left behind.
+    package func open(
+        _ input: inout some PackageInput, length: Int64?, lists: [Verification.GivenList] = [],
+        monitor: Monitor = Monitor()
+    ) throws -> NshPackage {
+        var established = Established()
+        do {
+            return try openUnlogged(&input, length: length, lists: lists, monitor: monitor, established: &established)
+        } catch let refusal as Refusal {
+            throw logged(refusal, established)
+        } catch {
+            throw NshError(wrapping: error)
+        }
+    }
+
+    /// Opens a caller's path as a package: a regular file that is not the store's own.
+    ///
+    /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`.
+    /// - Spec: STO-10
+    package func packageFile(_ path: String) throws -> PackageFile {
+        try PackageFile.open(path, forbidden: try state.databaseFiles())
+    }
+
+    /// Takes a caller's descriptor as a package: a regular file that is not the store's own.
+    package func packageFile(duplicating descriptor: Int32) throws -> PackageFile {
+        try PackageFile.duplicate(descriptor, forbidden: try state.databaseFiles())
+    }
+
+    // MARK: - Steps
+
+    private func openUnlogged(
+        _ input: inout some PackageInput, length: Int64?, lists: [Verification.GivenList], monitor: Monitor,
+        established: inout Established
+    ) throws -> NshPackage {
+        let verification = verification(lists: lists)
+        try verification.requireRoots()
+        let front = try verification.readFront(&input)
+        let (chain, installed) = try store.read { state in
+            let chain = try verification.judge(front, against: state, established: &established)
+            return (chain, try state.installedPackage(chain.digest))
+        }
+        if let installed, let lease = try leaseOnWholeTree(of: installed) {
+            try checkLength(of: chain, length, &input, monitor)
+            try acceptAgain(chain, installed, verification)
+            return try package(chain, installed, lease, established)
+        }
+        return try install(chain, &input, verification, monitor, established)
+    }
+
+    /// Takes a lease on an installed tree, or returns nil when the tree is not whole and must be extracted again.
+    private func leaseOnWholeTree(of installed: InstalledPackage) throws -> TreeLease? {
+        do {
+            let lease = try TreeLease.take(installed.tree, in: state)
+            let isWhole =
+                switch options.treeCheck {
+                case .fileList: try Trees(state).isWhole(installed.tree, manifest: installed.facts.manifest)
+                case .everyFile: try Trees(state).isIntact(installed.tree, manifest: installed.facts.manifest)
+                }
+            return isWhole ? lease : nil
+        } catch let trouble as Trouble where trouble.code == .notInstalled {
+            return nil
+        }
+    }
+
+    /// Judges the length of a package whose payload is not read; a stream is read to its end.
+    private func checkLength(
+        of chain: VerifiedChain, _ length: Int64?, _ input: inout some PackageInput, _ monitor: Monitor
+    ) throws {
+        let expected = chain.payloadOffset + chain.header.payload.size
+        let found = try length ?? chain.payloadOffset + input.drain(monitor)
+        if found < expected { throw Refusal(.truncated, "the file has \(found) bytes, \(expected) are expected") }
+        if found > expected { throw Refusal(.trailingData, "the file has \(found) bytes, \(expected) are expected") }
+    }
+
+    /// Records an installed package again where the store does not say the same of it already.
+    private func acceptAgain(
+        _ chain: VerifiedChain, _ installed: InstalledPackage, _ verification: Verification
+    ) throws {
+        let facts = PackageFacts(of: chain)
+        let isRecorded = try store.read { state in
+            try verification.repeatDecision(on: chain, against: state)
+            let accepted = try state.acceptedBuild(of: facts.app)
+            return facts == installed.facts && accepted?.build == facts.build && accepted?.identity == facts.identity
+                && accepted?.publisher == facts.certificate.publisher
+        }
+        if isRecorded { return }
+        try store.commit { transaction in
+            try verification.repeatDecision(on: chain, against: transaction)
+            try transaction.record(
+                record(of: chain, tree: installed.tree), certificate: chain.certificate.envelope,
+                event: event(.reopened, chain))
+        }
+    }
+
+    private func install(
+        _ chain: VerifiedChain, _ input: inout some PackageInput, _ verification: Verification, _ monitor: Monitor,
+        _ established: Established
+    ) throws -> NshPackage {
+        let header = chain.header
+        let staged = try StagingArea(state).makeTree()
+        let sink = DirectorySink(staged.directory)
+        try PayloadVerifier.run(chain, input: &input, limits: policy.limits, sink: sink, monitor: monitor)
+        try monitor.check()
+        let tree = Trees.path(of: header.app.id, build: header.app.build, digest: chain.digest)
+        let installed = record(of: chain, tree: tree)
+        let (lease, _) = try Trees(state).install(
+            staged, app: header.app.id, build: header.app.build, digest: chain.digest,
+            manifest: header.payload.manifest, in: store
+        ) { transaction in
+            try verification.repeatDecision(on: chain, against: transaction)
+            try transaction.record(installed, certificate: chain.certificate.envelope, event: event(.opened, chain))
+        }
+        return try package(chain, installed, lease, established)
+    }
+
+    private func record(of chain: VerifiedChain, tree: String) -> InstalledPackage {
+        let payload = chain.header.payload
+        return InstalledPackage(
+            facts: PackageFacts(of: chain), app: chain.header.app, capabilities: chain.header.capabilities,
+            files: payload.files, unpackedSize: payload.unpackedSize, packageSize: chain.payloadOffset + payload.size,
+            tree: tree, acceptedAt: clock.now())
+    }
+
+    private func event(_ kind: NewEvent.Kind, _ chain: VerifiedChain) -> NewEvent {
+        let (app, publisher) = (chain.header.app, chain.certificate.certificate.publisher)
+        return newEvent(
+            kind, app: app.id, build: app.build, digest: chain.digest,
+            message: "\(app.id) \(app.version) (build \(app.build)) by \(publisher)")
+    }
+
+    private func package(
+        _ chain: VerifiedChain, _ installed: InstalledPackage, _ lease: TreeLease, _ established: Established
+    ) throws -> NshPackage {
+        NshPackage(
+            chain: chain, directory: try state.absolutePath(of: installed.tree),
+            report: NshReport(established, payloadVerified: true), lease: lease, core: self)
+    }
+
+    /// Records a refusal in the log and returns it as the public error.
+    private func logged(_ refusal: Refusal, _ established: Established) -> NshError {
+        let app = established.chain?.header.app
+        let event = newEvent(
+            .refused, app: app?.id, build: app?.build, digest: established.chain?.digest, code: refusal.code.rawValue,
+            message: refusal.message)
+        let report = NshReport(established, payloadVerified: false)
+        do {
+            try store.commit { try $0.record(event) }
+            return NshError(refusal, report: report)
+        } catch {
+            // The refusal stands whether or not it could be written down; say both.
+            let noted = NshError(wrapping: error).message
+            return NshError(
+                Refusal(refusal.code, "\(refusal.message) (and the decision log could not be written: \(noted))"),
+                report: report)
+        }
+    }
+
+    // MARK: - Running
+
+    /// Asks whether an opened package may still run: rules 2, 3, 9 and 11, with store and clock read afresh.
+    ///
+    /// - Spec: POL-19
+    package func checkStillTrusted(_ facts: PackageFacts) throws {
+        try store.read { state in
+            try Judge(policy: policy, pinned: roots, state: state, clock: clock.now()).stillTrusted(facts)
+        }
+    }
+
+    /// Removes trees of older builds that no process uses.
+    ///
+    /// - Parameters:
+    ///   - builds: How many installed builds of each app stay, newest first; at least 1.
+    ///   - dryRun: Whether to say only what would be removed.
+    /// - Spec: STO-13
+    package func prune(keeping builds: Int, dryRun: Bool) throws -> Trees.Pruned {
+        try Trees(state).prune(keeping: builds, dryRun: dryRun, in: store) { installed in
+            newEvent(
+                .treeRemoved, app: installed.app.id, build: installed.app.build, digest: installed.facts.digest,
+                message: "the tree of \(installed.app.id) build \(installed.app.build) was removed")
+        }
+    }
+}

@@ -1,0 +1,112 @@
+/// What stands behind the public face, the tool and the daemon: one store, the roots of this process, the policy.
+///
+/// Everything here blocks; callers bring the thread.
+package final class TrustCore: Sendable {
+    /// The store.
+    package let store: SQLiteTrustStore
+    /// Where it lives.
+    package let state: StateDirectory
+    /// What the host asks for.
+    package let policy: Policy
+    /// How installed trees are checked and how lasting a commit is.
+    let options: NshTrust.Options
+    /// The clock of every decision.
+    package let clock: WallClock
+    /// Threads for callers that must not block.
+    let pool: WorkerPool
+    /// Who is named in the decision log.
+    let caller: Caller
+    private let pinned: Locked<PinnedRoots>
+
+    /// Opens a store.
+    ///
+    /// - Parameters:
+    ///   - directory: The state directory's path.
+    ///   - options: What the host asks for.
+    ///   - access: `readOnly` neither makes nor migrates anything: `verify` against a store that may be another user's.
+    ///   - modes: Permissions of what is made.
+    /// - Throws: `Trouble`: `badRequest`, `storeUnsafe`, `storeCorrupt`, `storeNewer`, `storeBusy`, `storeFull`,
+    ///   `noSuchFile`, `ioFailure`.
+    /// - Spec: STO-3, POL-16
+    package init(
+        directory: String, options: NshTrust.Options, access: StateDirectory.Access = .readWrite,
+        modes: StateDirectory.Modes = .library
+    ) throws {
+        self.options = options
+        policy = try options.policy()
+        clock = options.clock.map { WallClock($0) } ?? .system
+        state = try StateDirectory.open(directory, modes: modes, access: access)
+        store = try SQLiteTrustStore.open(
+            in: state, busyTimeoutSeconds: Double(options.busyTimeoutSeconds), durability: options.durability)
+        pool = WorkerPool()
+        pinned = Locked(PinnedRoots(limit: options.limits.pinnedRoots))
+        caller = .thisProcess
+        try agreeOnThreshold(access)
+    }
+
+    /// Refuses to work with fewer roots than the store has been used with, and raises what it remembers.
+    private func agreeOnThreshold(_ access: StateDirectory.Access) throws {
+        let greatest = try store.read { try $0.greatestThreshold() }
+        let asked = policy.rootThreshold
+        guard asked >= greatest else {
+            throw Trouble(
+                .storeUnsafe,
+                "the store has been used with \(greatest) signing roots, this program asks for \(asked); ask for \(greatest)")
+        }
+        if asked > greatest, access == .readWrite {
+            try store.commit { try $0.raiseThreshold(to: asked) }
+        }
+    }
+
+    // MARK: - Roots
+
+    /// The roots that this process trusts, in the order in which they were added.
+    package var roots: [PublicKey] { pinned.withLock { $0.keys } }
+
+    /// Trusts a root.
+    ///
+    /// - Parameter text: The content of a `.pub` file.
+    /// - Throws: `Refusal` (`malformed`, `rootWithdrawn`, `limitExceeded`), or a trouble of the store.
+    /// - Spec: KEY-1, KEY-2, LIM-7, STO-11
+    package func addRoot(_ text: String) throws {
+        try addRoot(try PinnedRoots.key(fromFile: Array(text.utf8)))
+    }
+
+    /// Trusts a root.
+    package func addRoot(_ key: PublicKey) throws {
+        let (withdrawal, isNew) = try store.read { state in
+            (try state.withdrawals(ofRoot: key.hash).first, try !state.rootsSeen().contains { $0.key == key })
+        }
+        if let withdrawal { throw Refusal(.rootWithdrawn, "root \(key.id) was withdrawn by \(withdrawal)") }
+        try pinned.withLock { try $0.add(key) }
+        if isNew, state.access == .readWrite {
+            let event = newEvent(.rootAdded, digest: key.hash, message: "root \(key.id) was trusted here for the first time")
+            try store.commit { try $0.rememberRoot(key, event: event) }
+        }
+    }
+
+    // MARK: - Helpers of the parts
+
+    /// A verification with the roots and the policy of now.
+    package func verification(lists: [Verification.GivenList] = []) -> Verification {
+        Verification(roots: roots, policy: policy, lists: lists, clock: clock)
+    }
+
+    /// An event of this process at this time.
+    func newEvent(
+        _ kind: NewEvent.Kind, app: AppID? = nil, build: Int64? = nil, digest: Digest? = nil, code: String? = nil,
+        message: String
+    ) -> NewEvent {
+        NewEvent(
+            kind, time: clock.now(), app: app, build: build, digest: digest, code: code, message: message,
+            uid: caller.uid, pid: caller.pid)
+    }
+
+    /// Reads an app id that a caller named.
+    package static func appID(_ text: String) throws(Trouble) -> AppID {
+        guard let id = AppID(text) else {
+            throw Trouble(.badRequest, "“\(Printable.escaped(text, limit: 80))” is not an app id")
+        }
+        return id
+    }
+}
