@@ -50,6 +50,8 @@ let package = Package(
             name: "NshPkgTool", dependencies: ["NshTrust", "NshPublishing", "CLinux"], swiftSettings: strict),
         .executableTarget(
             name: "nsh-pkgtool", dependencies: ["NshPkgTool"], swiftSettings: strict, linkerSettings: staticExecutable),
+        .executableTarget(
+            name: "EmbedHost", dependencies: ["NshTrust"], path: "Examples/EmbedHost", swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["NshTrust", "CSodium", "CZstd"], path: "Tests/TestSupport",
             swiftSettings: strict),

@@ -199,7 +199,9 @@ public final class NshTrust: Sendable {
     @discardableResult
     public func prune(keeping builds: Int = 1) throws -> [URL] {
         try NshError.wrapping {
-            try core.prune(keeping: max(builds, 1), dryRun: false).removed.map { URL(fileURLWithPath: $0) }
+            try core.prune(.olderThanNewest(max(builds, 1))).removed.map { installed in
+                URL(fileURLWithPath: try core.state.absolutePath(of: installed.tree), isDirectory: true)
+            }
         }
     }
 }

@@ -9,6 +9,4 @@ final class DirectorySink: PayloadSink {
 }
 extension Trees {
   func isIntact(_ p: String, manifest: Digest) throws -> Bool { fatalError() }
-  package struct Pruned { package let removed: [String] }
-  func prune(keeping: Int, dryRun: Bool, in: SQLiteTrustStore, _ e: (InstalledPackage) -> NewEvent) throws -> Pruned { fatalError() }
 }

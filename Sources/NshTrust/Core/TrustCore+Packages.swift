@@ -81,6 +81,8 @@ extension TrustCore {
 
     // MARK: - Steps
 
+    private var trees: Trees { Trees(state, durability: options.durability) }
+
     private func openUnlogged(
         _ input: inout some PackageInput, length: Int64?, lists: [Verification.GivenList], monitor: Monitor,
         established: inout Established
@@ -106,8 +108,8 @@ extension TrustCore {
             let lease = try TreeLease.take(installed.tree, in: state)
             let isWhole =
                 switch options.treeCheck {
-                case .fileList: try Trees(state).isWhole(installed.tree, manifest: installed.facts.manifest)
-                case .everyFile: try Trees(state).isIntact(installed.tree, manifest: installed.facts.manifest)
+                case .fileList: try trees.isWhole(installed.tree, manifest: installed.facts.manifest)
+                case .everyFile: try trees.isIntact(installed.tree, manifest: installed.facts.manifest)
                 }
             return isWhole ? lease : nil
         } catch let trouble as Trouble where trouble.code == .notInstalled {
@@ -156,7 +158,7 @@ extension TrustCore {
         try monitor.check()
         let tree = Trees.path(of: header.app.id, build: header.app.build, digest: chain.digest)
         let installed = record(of: chain, tree: tree)
-        let (lease, _) = try Trees(state).install(
+        let (lease, _) = try trees.install(
             staged, app: header.app.id, build: header.app.build, digest: chain.digest,
             manifest: header.payload.manifest, in: store
         ) { transaction in
@@ -219,14 +221,18 @@ extension TrustCore {
         }
     }
 
-    /// Removes trees of older builds that no process uses.
+    /// Removes selected trees that no process uses, and what interrupted work left in staging.
     ///
     /// - Parameters:
-    ///   - builds: How many installed builds of each app stay, newest first; at least 1.
-    ///   - dryRun: Whether to say only what would be removed.
+    ///   - selection: Which trees go.
+    ///   - isRehearsal: Whether to say only what would be removed.
+    /// - Returns: What went, what stayed, what was set aside.
+    /// - Throws: `Trouble`.
     /// - Spec: STO-13
-    package func prune(keeping builds: Int, dryRun: Bool) throws -> Trees.Pruned {
-        try Trees(state).prune(keeping: builds, dryRun: dryRun, in: store) { installed in
+    @discardableResult
+    package func prune(_ selection: Trees.Selection, isRehearsal: Bool = false) throws -> Trees.Pruning {
+        if !isRehearsal { try StagingArea(state).cleanUp(in: store) }
+        return try trees.prune(selection, in: store, isRehearsal: isRehearsal) { installed in
             newEvent(
                 .treeRemoved, app: installed.app.id, build: installed.app.build, digest: installed.facts.digest,
                 message: "the tree of \(installed.app.id) build \(installed.app.build) was removed")

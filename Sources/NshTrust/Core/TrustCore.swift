@@ -42,6 +42,7 @@ package final class TrustCore: Sendable {
         pinned = Locked(PinnedRoots(limit: options.limits.pinnedRoots))
         caller = .thisProcess
         try agreeOnThreshold(access)
+        if access == .readWrite { try StagingArea(state).cleanUp(in: store) }
     }
 
     /// Refuses to work with fewer roots than the store has been used with, and raises what it remembers.
