@@ -99,6 +99,8 @@ package enum Tool {
     private static func prepareProcess() {
         // A reader that goes away is an error of writing, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
+        // Swift's runtime takes SIGQUIT for its crash reports, which wait for a key on a terminal.
+        signal(SIGQUIT, SIG_DFL)
         // Without these three, the next file opened would be standard output. Reading alone: writing to it fails.
         for descriptor in 0...2 as ClosedRange<Int32> where fcntl(descriptor, F_GETFD) < 0 {
             guard open("/dev/null", O_RDONLY) == descriptor else { exit(ExitStatus.undecided.rawValue) }

@@ -38,7 +38,7 @@ enum Help {
             lines += ["", "\(title):"]
             for row in rows { lines += self.row(row.label, row.help, column: column) }
         }
-        if !verb.examples.isEmpty { lines += ["", "examples:"] + verb.examples.map { "  \($0)" } }
+        if !verb.examples.isEmpty { lines += ["", "examples:"] + verb.examples.flatMap(example) }
         lines += ["", exitStatus]
         return lines.joined(separator: "\n") + "\n"
     }
@@ -74,6 +74,12 @@ enum Help {
             }
         }
         return lines + [line]
+    }
+
+    /// Returns an example, with a backslash at the end of each line that goes on.
+    static func example(_ text: String) -> [String] {
+        let lines = wrap("  " + text, indent: 6, width: width - 2)
+        return lines.dropLast().map { "  \($0) \\" } + lines.suffix(1).map { $0.hasPrefix("  ") ? $0 : "  \($0)" }
     }
 
     /// Fills a text up with spaces.

@@ -63,7 +63,9 @@ enum ManualPage {
         for paragraph in verb.details { lines += [".PP", escape(paragraph)] }
         for operand in verb.operands { lines += [".TP", ".I \(escape(operand.synopsis))", escape(operand.help)] }
         lines += verb.options.flatMap(entry)
-        if !verb.examples.isEmpty { lines += [".PP", ".nf"] + verb.examples.map(escape) + [".fi"] }
+        if !verb.examples.isEmpty {
+            lines += [".PP", ".nf"] + verb.examples.flatMap(Help.example).map(escape) + [".fi"]
+        }
         return lines
     }
 

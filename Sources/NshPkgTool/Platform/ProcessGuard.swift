@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import NshTrust
 
-/// Keeps what this process holds in memory from leaving it.
+/// Keeps what this process holds in memory from leaving it: by a core file, another process, or a crash report.
 enum ProcessGuard {
     /// Forbids core files and other processes' looks, before a secret is loaded.
     ///
@@ -13,5 +13,7 @@ enum ProcessGuard {
             throw SystemCall.trouble(errno, "cannot forbid core files")
         }
         _ = try SystemCall.check("cannot forbid core files") { nsh_forbid_core_dumps() }
+        // Swift's runtime may have been told to report crashes with what is in memory.
+        for number in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP] { signal(number, SIG_DFL) }
     }
 }
