@@ -1,0 +1,37 @@
+import Glibc
+import Testing
+
+@testable import NshTrust
+
+@Suite struct FileLockTests {
+    let temporary: TemporaryDirectory
+    init() throws { temporary = try TemporaryDirectory() }
+
+    @Test(arguments: [
+        (FileLock.Sharing.shared, FileLock.Sharing.shared, true), (.shared, .exclusive, false),
+        (.exclusive, .shared, false), (.exclusive, .exclusive, false),
+    ])
+    func sharesOnlyAmongThoseWhoShare(first: FileLock.Sharing, second: FileLock.Sharing, isFree: Bool) throws {
+        let a = try Directory.open(temporary.path)
+        let b = try Directory.open(temporary.path)
+        #expect(try FileLock.take(a.raw, first, "a"))
+        #expect(try FileLock.take(b.raw, second, "b") == isFree)
+    }
+
+    @Test func waitingEndsWhenTheTimeIsOver() throws {
+        let a = try Directory.open(temporary.path)
+        let b = try Directory.open(temporary.path)
+        #expect(try FileLock.wait(a.raw, .exclusive, seconds: 0, "a"))
+        let start = MonotonicTime.nanoseconds()
+        #expect(try !FileLock.wait(b.raw, .exclusive, seconds: 0.05, "b"))
+        #expect(MonotonicTime.nanoseconds() - start >= 50_000_000)
+    }
+
+    @Test func lockGoesWithItsHolder() throws {
+        let holder = try LockHolder(temporary.path, exclusively: true)
+        let mine = try Directory.open(temporary.path)
+        #expect(try !FileLock.take(mine.raw, .exclusive, "mine"))
+        holder.stop()
+        #expect(try FileLock.take(mine.raw, .exclusive, "mine"))
+    }
+}

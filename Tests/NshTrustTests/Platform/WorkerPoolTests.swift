@@ -1,0 +1,69 @@
+import Testing
+
+@testable import NshTrust
+
+@Suite struct WorkerPoolTests {
+    @Test func returnsAndThrowsWhatTheWorkDoes() async throws {
+        struct Stop: Error {}
+        let pool = WorkerPool(maximumThreads: 2)
+        #expect(try await pool.runBlocking { _ in 7 } == 7)
+        await #expect(throws: Stop.self) { try await pool.runBlocking { _ in throw Stop() } }
+    }
+
+    @Test func runsMoreJobsThanThreads() async throws {
+        let pool = WorkerPool(maximumThreads: 3)
+        let running = Locked((now: 0, most: 0))
+        let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    try await pool.runBlocking { _ in
+                        running.withLock { state in
+                            state.now += 1
+                            state.most = max(state.most, state.now)
+                        }
+                        MonotonicTime.sleep(nanoseconds: 100_000)
+                        running.withLock { $0.now -= 1 }
+                        return number
+                    }
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(sum == 4950)
+        #expect(running.withLock { $0.most } <= 3)
+    }
+
+    @Test func cancellingTheTaskRaisesTheFlag() async throws {
+        let pool = WorkerPool(maximumThreads: 1)
+        let started = Locked(false)
+        let task = Task {
+            try await pool.runBlocking { flag in
+                started.withLock { $0 = true }
+                while !flag.isRaised { MonotonicTime.sleep(nanoseconds: 1_000_000) }
+                try flag.check()
+            }
+        }
+        while !started.withLock({ $0 }) { await Task.yield() }
+        task.cancel()
+        await #expect(throws: Trouble(.cancelled, "the caller cancelled the operation")) { try await task.value }
+    }
+
+    @Test func workOfACancelledTaskIsNotRun() async throws {
+        let pool = WorkerPool(maximumThreads: 1)
+        let ran = Locked(false)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await pool.runBlocking { _ in ran.withLock { $0 = true } }
+        }
+        task.cancel()
+        await #expect(throws: Trouble.self) { try await task.value }
+        #expect(!ran.withLock { $0 })
+    }
+
+    @Test func workOutlivesThePool() async throws {
+        var pool: WorkerPool? = WorkerPool(maximumThreads: 1)
+        let value = try await pool?.runBlocking { _ in 1 }
+        pool = nil
+        #expect(value == 1)
+    }
+}
