@@ -59,7 +59,7 @@ let package = Package(
             name: "NshTrustTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive"],
             swiftSettings: strict),
         .testTarget(
-            name: "NshPublishingTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport"],
+            name: "NshPublishingTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

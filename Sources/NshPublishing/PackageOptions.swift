@@ -46,10 +46,8 @@ public struct PackageOptions: Sendable {
     public var symbolicLinks = SymbolicLinks.refused
     /// The bounds that readers are expected to have.
     public var limits = Limits()
-    /// Roots in base64 that must have signed the certificate; none when the publisher does not know them.
-    public var roots: [String] = []
-    /// How many of the roots must have signed, at least 1.
-    public var rootThreshold = 1
+    /// The roots that must have signed the certificate, when the publisher knows them.
+    public var trust = CertificateTrust()
 
     /// Makes the defaults.
     public init() {}

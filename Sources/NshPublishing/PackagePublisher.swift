@@ -39,7 +39,33 @@ public struct PackagePublisher: Sendable {
         _ source: String, to output: String, signedBy key: borrowing SecretKey, at time: Int64,
         observer: PackagingObserver = PackagingObserver()
     ) throws -> PublishedPackage {
-        let plan = try PackagePlan(certificate, options: options, key: key.publicKey, time: time)
+        try make(source, output, for: key.publicKey, at: time, observer) { try $0.signed(by: key) }
+    }
+
+    /// Makes a package whose header a key elsewhere is still to sign, and verifies everything else of it.
+    ///
+    /// `PackageFile` reads it, gives the bytes to sign and takes the signature; no reader takes it before.
+    ///
+    /// - Parameters:
+    ///   - source: A directory, in which nothing is written, or a tar or zip archive.
+    ///   - output: The draft; a regular file there is replaced at the end.
+    ///   - key: The public half of the release key in base64.
+    ///   - time: The time of signing in seconds since 1970 UTC.
+    ///   - observer: Watches and may stop the work.
+    /// - Returns: What was made.
+    /// - Throws: As `publish(_:to:signedBy:at:observer:)`.
+    public func publishDraft(
+        _ source: String, to output: String, forKey key: String, at time: Int64,
+        observer: PackagingObserver = PackagingObserver()
+    ) throws -> PublishedPackage {
+        try make(source, output, for: try PublicKey(publishing: key), at: time, observer) { $0 }
+    }
+
+    private func make(
+        _ source: String, _ output: String, for key: PublicKey, at time: Int64, _ observer: PackagingObserver,
+        sign: (SignedDocument) throws -> SignedDocument
+    ) throws -> PublishedPackage {
+        let plan = try PackagePlan(certificate, options: options, key: key, time: time)
         for remark in plan.remarks(clock: SigningTime.clock()) { observer.remark(.note(remark)) }
         let contents = try contents(of: source, output: output, observer: observer)
         try contents.judge(by: plan)
@@ -47,16 +73,14 @@ public struct PackagePublisher: Sendable {
         let file = try OutputFile(at: output)
         let spool = try SpoolFile(beside: output)
         let header = try PayloadPacker(contents, plan: plan, observer: observer, progress: progress).pack(into: spool)
-        let envelope = try SignedDocument(Envelope(kind: .package, payload: header.serialized)).signed(by: key)
-        let assembly = PackageAssembly(certificate: plan.certificateBytes, header: envelope.bytes)
-        let size = try assembly.write(payload: spool, to: file, limits: plan.limits)
-        let package = PublishedPackage(
-            header: header, digest: SHA256.hash(envelope.envelope.payload), packageSize: size,
-            certificate: plan.roots.isEmpty
-                ? .notChecked
-                : .signedByRoots(Signers(of: certificate.envelope, among: plan.roots).keys.map(\.base64)))
-        try file.keep()
-        return package
+        let document = try sign(SignedDocument(Envelope(kind: .package, payload: header.serialized)))
+        let assembly = PackageAssembly(certificate: certificate, header: document)
+        let offset = try assembly.writeEnvelopes(to: file, limits: plan.limits)
+        try spool.slice.readAll { try file.write($0) }
+        return try assembly.verifyAndKeep(
+            file, payloadOffset: offset, packageSize: offset + spool.count,
+            by: ResultVerification(roots: plan.roots, rootThreshold: plan.rootThreshold, limits: plan.limits),
+            observer: observer, progress: progress)
     }
 
     private func contents(of source: String, output: String, observer: PackagingObserver) throws -> PackageContents {

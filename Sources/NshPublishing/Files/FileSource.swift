@@ -46,6 +46,8 @@ enum SourceReading {
     }
 
     /// Reads a file that is held in memory.
+    ///
+    /// - Throws: What `body` throws.
     static func pieces(
         of bytes: [UInt8], through buffer: UnsafeMutableRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws -> Void
@@ -54,6 +56,38 @@ enum SourceReading {
             for start in stride(from: 0, to: bytes.count, by: buffer.count) {
                 let end = min(start + buffer.count, bytes.count)
                 try body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
+            }
+        }
+    }
+}
+
+/// A part of an open file, which may be larger or smaller by now.
+struct FileSlice {
+    /// The open file; its owner keeps it open.
+    let descriptor: Int32
+    /// Where the part starts.
+    let start: Int64
+    /// The bytes of the part.
+    let count: Int64
+    /// What to call the file in messages.
+    let name: String
+
+    /// Reads all of it, in pieces of at most 1 MiB.
+    ///
+    /// - Throws: `ioFailure`, also when the file is shorter by now; what `body` throws.
+    func readAll(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+        var input = FileInput(descriptor: descriptor, name: name, offset: start)
+        var memory = [UInt8](repeating: 0, count: PackageContents.bufferCount)
+        try memory.withUnsafeMutableBytes { buffer in
+            var left = count
+            while left > 0 {
+                let wanted = Int(min(left, Int64(buffer.count)))
+                let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
+                guard try input.fill(piece) == wanted else {
+                    throw Trouble(.ioFailure, "\(name) became shorter while it was being read")
+                }
+                try body(UnsafeRawBufferPointer(piece))
+                left -= Int64(wanted)
             }
         }
     }
@@ -95,14 +129,8 @@ final class SpoolFile: FileSource {
         count += Int64(bytes.count)
     }
 
-    /// Reads all of it.
-    ///
-    /// - Throws: `ioFailure`; what `body` throws.
-    func readAll(
-        through buffer: UnsafeMutableRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
-    ) throws {
-        try read(SourceFile(path: [], size: count, content: .spool(0)), through: buffer, body)
-    }
+    /// All of it.
+    var slice: FileSlice { FileSlice(descriptor: descriptor.raw, start: 0, count: count, name: what) }
 
     func read(
         _ file: SourceFile, through buffer: UnsafeMutableRawBufferPointer,

@@ -4,20 +4,20 @@ internal import NshTrust
 ///
 /// - Spec: PKG-1 … PKG-5
 struct PackageAssembly {
-    /// The certificate's envelope.
-    let certificate: [UInt8]
-    /// The header's envelope.
-    let header: [UInt8]
+    /// The certificate.
+    let certificate: SignedDocument
+    /// The header.
+    let header: SignedDocument
 
-    /// Writes the package.
+    /// Writes everything before the payload.
     ///
     /// - Parameters:
-    ///   - payload: The payload.
     ///   - file: Where the package comes into being.
     ///   - limits: The bounds of readers.
-    /// - Returns: The bytes of the package.
+    /// - Returns: Where the payload starts.
     /// - Throws: `limitExceeded` when an envelope is larger than readers take, `ioFailure`.
-    func write(payload: SpoolFile, to file: borrowing OutputFile, limits: Limits) throws -> Int64 {
+    func writeEnvelopes(to file: borrowing OutputFile, limits: Limits) throws -> Int64 {
+        let (certificate, header) = (certificate.bytes, header.bytes)
         guard header.count <= limits.headerEnvelopeBytes else {
             throw Refusal(
                 .limitExceeded,
@@ -27,10 +27,31 @@ struct PackageAssembly {
             throw Refusal(.limitExceeded, "an envelope is empty or has more than 4 GiB")
         }
         try file.write(prefix.serialized + certificate + header)
-        var memory = [UInt8](repeating: 0, count: PackageContents.bufferCount)
-        try memory.withUnsafeMutableBytes { buffer in
-            try payload.readAll(through: buffer) { try file.write($0) }
-        }
-        return prefix.payloadOffset + payload.count
+        return prefix.payloadOffset
+    }
+
+    /// Verifies the package that was written and puts it in its place.
+    ///
+    /// - Parameters:
+    ///   - file: The package, written whole.
+    ///   - payloadOffset: Where its payload starts.
+    ///   - packageSize: Its bytes.
+    ///   - verification: With which roots and limits.
+    ///   - observer: May stop the work.
+    ///   - progress: Counts the bytes of the payload.
+    /// - Returns: What was made.
+    /// - Throws: The refusal that a reader would give; then nothing has changed.
+    func verifyAndKeep(
+        _ file: consuming OutputFile, payloadOffset: Int64, packageSize: Int64, by verification: ResultVerification,
+        observer: PackagingObserver, progress: PackingProgress
+    ) throws -> PublishedPackage {
+        let subject = ResultVerification.Subject(
+            certificate: certificate, header: header, descriptor: file.raw, payloadOffset: payloadOffset,
+            name: Printable.escaped(file.path))
+        let check = try verification.run(subject, observer: observer, advance: progress.remainder(packageSize))
+        let said = try PackageHeader(parsing: header.envelope.signedBytes, in: header.envelope.payloadRange)
+        try file.keep()
+        return PublishedPackage(
+            header: said, digest: SHA256.hash(header.envelope.payload), packageSize: packageSize, certificate: check)
     }
 }

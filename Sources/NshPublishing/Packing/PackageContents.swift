@@ -63,6 +63,7 @@ struct PackageContents {
     /// - Parameters:
     ///   - list: The bytes of `SHA256SUMS`.
     ///   - plan: What else the header says.
+    /// - Returns: A header whose payload has one chunk and one byte.
     func header(list: [UInt8], plan: PackagePlan) -> PackageHeader {
         PackageHeader(
             app: app, capabilities: capabilities,

@@ -2,8 +2,6 @@ internal import NshTrust
 
 /// What a package is to say besides its files: the options and the certificate, read and judged.
 struct PackagePlan {
-    /// The certificate as it goes into the package.
-    let certificateBytes: [UInt8]
     /// What the certificate says.
     let certificate: Certificate
     /// The roots to check the certificate with; none when the publisher does not know them.
@@ -34,7 +32,7 @@ struct PackagePlan {
     ///   `signedOutsideWindow`, `limitExceeded`.
     init(_ document: SignedDocument, options: PackageOptions, key: PublicKey, time: Int64) throws {
         certificate = try document.certificate()
-        certificateBytes = document.bytes
+        let certificateBytes = document.bytes
         guard document.signatureCount > 0 else {
             throw Refusal.malformed("the certificate has no signature yet; a root must sign it first")
         }
@@ -44,20 +42,18 @@ struct PackagePlan {
                 "the certificate has \(certificateBytes.count) bytes, readers take "
                     + "\(options.limits.certificateEnvelopeBytes)")
         }
-        var roots: [PublicKey] = []
-        for text in options.roots { roots.append(try PublicKey(publishing: text)) }
-        guard options.rootThreshold >= 1 else { throw Trouble(.badRequest, "the root threshold is at least 1") }
+        let roots = try options.trust.keys()
         if !roots.isEmpty {
             let signers = Signers(of: document.envelope, among: roots).keys
-            guard signers.count >= options.rootThreshold else {
+            guard signers.count >= options.trust.threshold else {
                 throw Refusal(
                     .untrustedRoot,
-                    "the certificate has \(signers.count) of \(options.rootThreshold) signatures by the given roots "
+                    "the certificate has \(signers.count) of \(options.trust.threshold) signatures by the given roots "
                         + roots.map(\.id).joined(separator: ", "))
             }
         }
         self.roots = roots
-        rootThreshold = options.rootThreshold
+        rootThreshold = options.trust.threshold
         self.time = time
         minimumRuntime = try options.minimumRuntime.map { text in
             guard let version = RuntimeVersion(text) else {

@@ -79,10 +79,10 @@ struct PayloadPacker {
 }
 
 /// Counts the bytes of all steps and tells the observer.
-final class PackingProgress {
+final class PackingProgress: Sendable {
     private let observer: PackagingObserver
     private let total: Int64
-    private var done: Int64 = 0
+    private let done = Locked<Int64>(0)
 
     /// Starts counting.
     ///
@@ -94,12 +94,26 @@ final class PackingProgress {
         self.observer = observer
     }
 
-    /// Counts more bytes.
-    func advance(by count: Int64) { reach(done + count) }
+    /// Counts more bytes, never above the total.
+    func advance(by count: Int64) {
+        let total = total
+        let now = done.withLock { done in
+            done = min(done + count, total)
+            return done
+        }
+        observer.progress(now, total)
+    }
 
-    /// Counts up to a number, never above the total.
-    func reach(_ count: Int64) {
-        done = min(max(done, count), total)
-        observer.progress(done, total)
+    /// Returns a counter for the last step, which reports its own bytes and fills what is left of the total.
+    ///
+    /// - Parameter stepTotal: The bytes that the step will have reported at its end.
+    /// - Returns: The counter; takes the bytes done so far.
+    func remainder(_ stepTotal: Int64) -> @Sendable (Int64) -> Void {
+        let before = done.withLock { $0 }
+        let (left, total, observer) = (total - before, total, observer)
+        return { count in
+            let part = Double(min(count, stepTotal)) / Double(max(stepTotal, 1))
+            observer.progress(before + Int64(part * Double(left)), total)
+        }
     }
 }
