@@ -99,10 +99,10 @@ enum PublishVerb {
         }
         if arguments.has("include-stray") { options.strayFiles = .included }
         if arguments.has("follow-links") { options.symbolicLinks = .followed }
-        options.roots = try arguments.values("root").map { try KeyFiles.publicKeyText(readingFile: $0) }
+        options.trust.roots = try arguments.values("root").map { try KeyFiles.publicKeyText(readingFile: $0) }
         if let text = arguments.value("threshold") {
-            guard !options.roots.isEmpty else { throw UsageError("--threshold counts the roots that --root names") }
-            options.rootThreshold = Int(try OptionValue.integer(text, "threshold", in: 1...16))
+            guard !options.trust.roots.isEmpty else { throw UsageError("--threshold counts the roots that --root names") }
+            options.trust.threshold = Int(try OptionValue.integer(text, "threshold", in: 1...16))
         }
         return options
     }

@@ -23,13 +23,14 @@ enum SourceReading {
         Trouble(.ioFailure, "\(file.shown) changed while it was being packed; publish again when nothing writes there")
     }
 
-    /// Reads `file.size` bytes and makes sure that no more follow.
+    /// Reads `file.size` bytes.
     ///
     /// - Parameters:
     ///   - file: The file.
     ///   - buffer: Room for the bytes.
     ///   - fill: Fills a buffer from an offset in the file; gives less only at the end of it.
     ///   - body: Takes the pieces.
+    /// - Throws: `ioFailure` when the file is shorter by now; what `fill` and `body` throw.
     static func pieces(
         of file: SourceFile, through buffer: UnsafeMutableRawBufferPointer,
         fill: (UnsafeMutableRawBufferPointer, Int64) throws -> Int,
