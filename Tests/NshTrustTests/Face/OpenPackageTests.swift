@@ -217,7 +217,7 @@ struct OpenPackageTests {
 
 /// Bytes handed out in pieces, as a download would.
 struct Pieces: AsyncSequence, Sendable {
-    struct Failure: Error {}
+    struct Broken: Error {}
     let bytes: [UInt8]
     let size: Int
     let fails: Bool
@@ -234,7 +234,7 @@ struct Pieces: AsyncSequence, Sendable {
 
         mutating func next() async throws -> [UInt8]? {
             guard at < pieces.bytes.count else {
-                if pieces.fails { throw Failure() }
+                if pieces.fails { throw Broken() }
                 return nil
             }
             let end = Swift.min(at + pieces.size, pieces.bytes.count)
