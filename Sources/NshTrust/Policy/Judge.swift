@@ -111,7 +111,8 @@ package struct Judge {
     ///
     /// - Spec: POL-19
     package func stillTrusted(_ facts: PackageFacts) throws {
-        try roots(facts.roots)
+        // Only roots that are pinned now count: one may have been unpinned since the package was verified.
+        try roots(facts.roots.filter(pinned.contains))
         try certificate(facts.certificate)
         try revocation(facts)
         try freshness()

@@ -214,6 +214,24 @@ struct JudgeTests {
         #expect(test.packageCode(signed) == .runtimeTooOld)
     }
 
+    @Test("what an opened package may still do", .rules("POL-19", "REV-11")) func judgesAgain() {
+        var test = self
+        test.policy.runtime = RuntimeVersion("0.1")
+        test.state.accepted = accepted(build: 9, publisher: "Somebody Else")
+        let opened = facts(window: (Self.now - 9, Self.now - 5), signedAt: Self.now - 6, runtime: "9")
+        func stillTrusted(_ pinned: [PublicKey] = [Self.root]) -> RefusalCode? {
+            code { try test.judge(pinned: pinned).stillTrusted(opened) }
+        }
+        #expect(stillTrusted() == nil, "rules 6 to 8, 10 and 12 are those of opening")
+        #expect(stillTrusted([Self.otherRoot]) == .untrustedRoot)
+        test.state.minimum = [BuildBound(build: 8, list: Self.list)]
+        #expect(stillTrusted() == .belowMinimumBuild)
+        test.state.keys[opened.certificate.key.hash] = Self.list
+        #expect(stillTrusted() == .keyRevoked)
+        test.state.withdrawn[Self.root.hash] = Self.list
+        #expect(stillTrusted() == .rootWithdrawn)
+    }
+
     @Test("a store that cannot answer never means yes", .rules("POL-18")) func throwsWhatTheStoreThrows() {
         var test = self
         test.state.trouble = Trouble(.storeCorrupt, "broken")
