@@ -66,7 +66,11 @@ package enum Tool {
             return .usage
         }
         let failure = Failure(error)
-        if console.isJSON {
+        if console.isJSON, invocation.verb.judgedOperands > 0 {
+            for file in invocation.arguments.operands.prefix(invocation.verb.judgedOperands) {
+                try console.json(VerdictReporter.object(file: file, failure: failure, report: nil, extra: .init()))
+            }
+        } else if console.isJSON {
             try console.json([
                 "verb": .text(invocation.verb.name), "verdict": .text(failure.kind.rawValue),
                 "code": .text(failure.code), "message": .text(failure.message),

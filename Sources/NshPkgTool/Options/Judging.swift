@@ -6,7 +6,7 @@ struct Judging {
     /// The trusted roots; there is at least one.
     let roots: TrustedRoots
     /// Lists that were given.
-    let lists: [GivenFile]
+    let lists: [Verification.GivenList]
     /// The options of the library.
     let options: NshTrust.Options
     /// The clock.
@@ -30,7 +30,7 @@ struct Judging {
         lists = try arguments.values("revocations").map { path in
             let limit = Int(options.limits.revocationListBytes)
             let content = try InputFile.read(path, limit: limit, what: "the revocation list")
-            return GivenFile(name: path, bytes: content.bytes)
+            return Verification.GivenList(name: path, bytes: content.bytes)
         }
         roots = try RootLookup.required(
             RootLookup.find(options: arguments.values("root"), environment: invocation.environment))
@@ -57,6 +57,15 @@ struct Judging {
         return options
     }
 
+    /// A verification that no store takes part in.
+    ///
+    /// - Throws: `limitExceeded` for more roots than may be pinned, `badRequest`.
+    func verification() throws -> Verification {
+        var pinned = PinnedRoots(limit: options.limits.pinnedRoots)
+        for key in roots.keys { try pinned.add(key) }
+        return Verification(roots: pinned.keys, policy: try options.policy(), lists: lists, clock: clock)
+    }
+
     /// The clock that `--at` sets, or the system's.
     ///
     /// - Throws: `UsageError`.
@@ -81,12 +90,4 @@ struct Judging {
         }
         return state
     }
-}
-
-/// A file that was read whole.
-struct GivenFile: Sendable {
-    /// What to call it: its path.
-    let name: String
-    /// Its content.
-    let bytes: [UInt8]
 }

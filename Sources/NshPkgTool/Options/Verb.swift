@@ -22,6 +22,8 @@ struct Verb: Sendable {
     var choices: [Choice] = []
     /// Command lines that show how it is used.
     var examples: [String] = []
+    /// How many of the first operands are files that get an object of their own in JSON, also when nothing can be judged.
+    var judgedOperands = 0
     /// Whether the help passes it over.
     var isHidden = false
     /// Does it.

@@ -27,6 +27,11 @@ final class ProgressBar: Sendable {
         begun = Self.now
     }
 
+    /// Watches a verification with this bar, and stops it when a signal has come.
+    var monitor: Monitor {
+        Monitor(isCancelled: { Interruption.signal != 0 }, progress: { self.update(done: $0, total: $1) })
+    }
+
     /// Says how far it is.
     func update(done: Int64, total: Int64) {
         guard isWanted else { return }

@@ -16,6 +16,7 @@ enum InspectVerb {
         ],
         options: [.root, .threshold, .at],
         examples: ["nsh-pkgtool inspect release.cert --root root.pub", "nsh-pkgtool inspect app.nshpkg"],
+        judgedOperands: .max,
         run: run)
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {

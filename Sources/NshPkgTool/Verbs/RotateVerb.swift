@@ -110,7 +110,8 @@ private struct Rotation {
             try verify(document, under: new)
             return Outcome(old: signedOld, new: signedNew, failure: nil, message: "\(publisher): \(names)")
         } catch let refusal as Refusal {
-            let message = "\(publisher) would be stranded: \(names); \(refusal.message)"
+            let more = refusal.code == .untrustedRoot ? "" : "; \(refusal.message)"
+            let message = "\(publisher) would be stranded: \(names)\(more)"
             return Outcome(
                 old: signedOld, new: signedNew, failure: Failure(.refused, refusal.code.rawValue, message),
                 message: message)

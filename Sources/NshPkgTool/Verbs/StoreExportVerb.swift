@@ -15,9 +15,9 @@ enum StoreExportVerb {
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: true)
-        let export = try access.store.read(StoreExport.init)
+        let export = try access.store.read { try StoreDocument(of: $0) }
         let path = try invocation.arguments.required("output")
-        try OutputFile.write(export.serialized, to: path)
+        try OutputFile.write(export.serialized + [0x0A], to: path)
         try invocation.console.answer(
             [
                 "file": .text(path), "verdict": .text("done"), "builds": .integer(Int64(export.builds.count)),

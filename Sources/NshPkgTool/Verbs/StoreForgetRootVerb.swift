@@ -25,7 +25,9 @@ enum StoreForgetRootVerb {
             .rootForgotten, digest: issuer, message: "the lists of root \(issuer.shortHex) were taken out of force")
         let wasThere = try access.store.commit { try $0.forgetLists(of: issuer, event: event) }
         guard wasThere else {
-            throw Trouble(.notInstalled, "no list of root \(issuer.shortHex) is in force here")
+            throw Failure(
+                .error, TroubleCode.notInstalled.rawValue, "no list of root \(issuer.shortHex) is in force here",
+                hint: "nsh-pkgtool store status shows the lists in force")
         }
         try invocation.console.answer(
             ["verdict": .text("done"), "key": .text(issuer.hex)],

@@ -2,11 +2,13 @@
 enum VerbTable {
     /// The verbs.
     static let all: [Verb] = [
-        KeygenVerb.verb, CertifyVerb.verb, PublishVerb.verb, InspectVerb.verb, RevokeVerb.verb, CosignVerb.verb,
-        PaeVerb.verb,
-        AttachVerb.verb, RotateVerb.verb,
-        StoreStatusVerb.verb, StoreAppsVerb.verb, StoreEventsVerb.verb, StoreForgetRootVerb.verb, StoreExportVerb.verb,
-        RootsVerb.verb, HelpVerb.verb, DocumentVerb.verb,
+        KeygenVerb.verb, CertifyVerb.verb, PublishVerb.verb,
+        VerifyVerb.verb, OpenVerb.verb, ExtractVerb.verb, InspectVerb.verb, RootsVerb.verb,
+        RevokeVerb.verb, UpdateRevocationsVerb.verb,
+        CosignVerb.verb, PaeVerb.verb, AttachVerb.verb, RotateVerb.verb,
+        StoreStatusVerb.verb, StoreAppsVerb.verb, StoreEventsVerb.verb, StoreCheckVerb.verb,
+        StorePruneVerb.verb, StoreRemoveVerb.verb, StoreForgetRootVerb.verb, StoreExportVerb.verb, StoreImportVerb.verb,
+        HelpVerb.verb, DocumentVerb.verb,
     ]
 
     /// The verbs that people see.

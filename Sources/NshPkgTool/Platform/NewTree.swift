@@ -1,0 +1,57 @@
+import Glibc
+import NshTrust
+
+/// A directory that comes into being whole or not at all: filled beside its place, then renamed.
+struct NewTree: ~Copyable {
+    private let parent: Directory
+    private let directory: Directory
+    private let name: String
+    private let temporaryName: String
+    private let shown: String
+
+    /// Makes the directory beside its place.
+    ///
+    /// - Parameter path: Where it goes; nothing may be there.
+    /// - Throws: `Trouble`: `exists`, `noSuchFile` without the directory above, `ioFailure`.
+    init(at path: String) throws(Trouble) {
+        var trimmed = Substring(path)
+        while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
+        let slash = trimmed.lastIndex(of: "/")
+        let name = String(slash.map { trimmed[trimmed.index(after: $0)...] } ?? trimmed)
+        let above = slash.map { $0 == trimmed.startIndex ? "/" : String(trimmed[..<$0]) } ?? "."
+        let shown = Terminal.safe(path)
+        guard !name.isEmpty, name != ".", name != ".." else { throw Trouble(.exists, "\(shown) is there already") }
+        // With "/." the path may lead through a link.
+        let parent = try Directory.open(above + "/.")
+        guard try parent.status(of: name) == nil else { throw Trouble(.exists, "\(shown) is there already") }
+        var generator = SystemRandomNumberGenerator()
+        let temporaryName = ".nsh-\(Hex.encode((0..<8).map { _ in UInt8.random(in: .min ... .max, using: &generator) })).tmp"
+        let directory = try parent.makeDirectory(temporaryName, permissions: 0o755)
+        self.parent = parent
+        self.directory = directory
+        self.temporaryName = temporaryName
+        self.name = name
+        self.shown = shown
+    }
+
+    deinit {
+        // There is nothing under that name when the tree was kept; where it cannot be removed, nobody is left to tell.
+        do { try parent.removeTree(temporaryName) } catch {}
+    }
+
+    /// What writes a package’s files into it.
+    ///
+    /// - Throws: `Trouble` when the directory cannot be worked in.
+    func makeSink() throws -> DirectorySink { try DirectorySink(directory) }
+
+    /// Puts the directory in its place, for good.
+    ///
+    /// - Throws: `Trouble`: `exists` when something has taken the place, `ioFailure`.
+    borrowing func keep() throws(Trouble) {
+        try directory.syncFileSystem()
+        guard try parent.rename(temporaryName, to: parent, as: name) else {
+            throw Trouble(.exists, "\(shown) appeared meanwhile")
+        }
+        try parent.sync()
+    }
+}

@@ -1,0 +1,48 @@
+import NshTrust
+
+/// `store check`: is the store, and everything it has installed, as it should be?
+enum StoreCheckVerb {
+    static let verb = Verb(
+        name: "store check",
+        summary: "look for damage in a trust store and in the installed files",
+        details: [
+            "Reads the whole database and every installed file, and writes nothing. A tree that is damaged is extracted again "
+                + "when its package is opened next. Exit status 1 when something is wrong.",
+        ],
+        options: [.state],
+        examples: ["nsh-pkgtool store check --state store"],
+        run: run)
+
+    private static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let console = invocation.console
+        let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: true)
+        var problems = try access.store.problems().map { (code: TroubleCode.storeCorrupt.rawValue, message: $0) }
+        let trees = Trees(access.state)
+        let packages = try access.store.read { try $0.installedPackages(of: nil) }
+        for package in packages where Interruption.signal == 0 {
+            if try !trees.isIntact(package.tree, manifest: package.facts.manifest) {
+                problems.append(
+                    (
+                        RefusalCode.manifestMismatch.rawValue,
+                        "\(access.state.path)/\(package.tree) is not as it was installed; open its package again"
+                    ))
+            }
+        }
+        for problem in problems {
+            let object: JSONObject = [
+                "verdict": .text("refused"), "code": .text(problem.code), "message": .text(problem.message),
+            ]
+            if console.isJSON {
+                try console.json(object)
+            } else {
+                try console.line("\(console.paint.bad("REFUSED")) \(problem.code)  \(Terminal.safe(problem.message))")
+            }
+        }
+        guard problems.isEmpty else { return .refused }
+        let count = Amount.count(Int64(packages.count), "installed package")
+        try console.answer(
+            ["verdict": .text("accepted"), "code": .null, "message": .text("the store and \(count) are whole")],
+            text: "\(console.paint.good("OK"))  the store and \(count) are whole")
+        return .done
+    }
+}

@@ -1,0 +1,25 @@
+import NshTrust
+
+/// `store prune`: trees of older builds go.
+enum StorePruneVerb {
+    static let verb = Verb(
+        name: "store prune",
+        summary: "remove the trees of older builds that no process uses",
+        details: ["Accepted builds stay accepted: what is removed here is still refused as older."],
+        options: [
+            .state, .value("keep", nil, "N", help: "how many installed builds of each app stay; 1 by default"),
+            .flag("dry-run", nil, "say what would go, and remove nothing"),
+        ],
+        examples: ["nsh-pkgtool store prune --state store --keep 2 --dry-run"],
+        run: run)
+
+    private static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let arguments = invocation.arguments
+        let keep = try arguments.value("keep").map { Int(try OptionValue.integer($0, "keep", in: 1...1000)) } ?? 1
+        let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: false)
+        let isRehearsal = arguments.has("dry-run")
+        if !isRehearsal { try StagingArea(access.state).cleanUp(in: access.store) }
+        try Removal.run(.olderThanNewest(keep), isRehearsal: isRehearsal, access, invocation.console)
+        return .done
+    }
+}

@@ -1,0 +1,28 @@
+import NshTrust
+
+/// `store remove`: an app's files go, its floor stays.
+enum StoreRemoveVerb {
+    static let verb = Verb(
+        name: "store remove",
+        operands: [Operand(name: "ID", kind: .text, help: "the app id")],
+        summary: "remove an app’s installed trees; its accepted build stays, so that older ones are still refused",
+        options: [.state],
+        examples: ["nsh-pkgtool store remove com.example.orders --state store"],
+        run: run)
+
+    private static func run(_ invocation: Invocation) throws -> ExitStatus {
+        let text = try invocation.arguments.operand(0)
+        guard let app = AppID(text) else { throw UsageError("“\(Terminal.safe(text))” is no app id") }
+        let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: false)
+        guard try access.store.read({ try !$0.installedPackages(of: app).isEmpty }) else {
+            throw Trouble(.notInstalled, "nothing of \(app) is installed here")
+        }
+        let pruning = try Removal.run(.all(of: app), isRehearsal: false, access, invocation.console)
+        guard pruning.inUse.isEmpty else {
+            throw Failure(
+                .error, TroubleCode.storeBusy.rawValue, "a process uses \(app); its tree stays",
+                hint: "end the app, then remove it again")
+        }
+        return .done
+    }
+}
