@@ -25,7 +25,8 @@ struct NewTree: ~Copyable {
         let parent = try Directory.open(above + "/.")
         guard try parent.status(of: name) == nil else { throw Trouble(.exists, "\(shown) is there already") }
         var generator = SystemRandomNumberGenerator()
-        let temporaryName = ".nsh-\(Hex.encode((0..<8).map { _ in UInt8.random(in: .min ... .max, using: &generator) })).tmp"
+        let temporaryName =
+            ".nsh-\(Hex.encode((0..<8).map { _ in UInt8.random(in: .min ... .max, using: &generator) })).tmp"
         let directory = try parent.makeDirectory(temporaryName, permissions: 0o755)
         self.parent = parent
         self.directory = directory

@@ -22,7 +22,9 @@ enum Removal {
         }
         for package in pruning.removed { try report(package, isRehearsal ? "wouldRemove" : "removed", access, console) }
         for package in pruning.inUse { try report(package, "inUse", access, console) }
-        for tree in pruning.setAside { try console.note("\(Terminal.safe(tree)) is in no record; it was moved to set-aside") }
+        for tree in pruning.setAside {
+            try console.note("\(Terminal.safe(tree)) is in no record; it was moved to set-aside")
+        }
         if pruning.removed.isEmpty, pruning.inUse.isEmpty, !console.isJSON, !console.isQuiet {
             try console.line("nothing to remove")
         }

@@ -11,7 +11,7 @@ enum ExtractVerb {
         summary: "check a package and extract it into a new directory; no store is asked or written",
         details: [
             "The directory appears under its name when everything has been checked, and not before. Older builds are not "
-                + "refused: nothing is remembered.",
+                + "refused: nothing is remembered."
         ],
         options: Judging.shared,
         examples: ["nsh-pkgtool extract orders-6.nshpkg orders --root root.pub"],

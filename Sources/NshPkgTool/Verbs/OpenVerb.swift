@@ -9,7 +9,7 @@ enum OpenVerb {
         summary: "check a package, extract it and accept its build: older ones are refused from then on",
         details: [
             "The files lie in the state directory afterwards; the answer names where. A package that is installed already is "
-                + "opened from its header, whatever its size. A refusal is written into the log, and changes nothing else.",
+                + "opened from its header, whatever its size. A refusal is written into the log, and changes nothing else."
         ],
         options: [.state] + Judging.shared,
         examples: ["nsh-pkgtool open orders-6.nshpkg --state store --root root.pub"],

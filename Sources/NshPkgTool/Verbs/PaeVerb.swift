@@ -19,7 +19,7 @@ enum PaeVerb {
         run: run)
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
-        let document = try SignedFile.read(try invocation.arguments.operand(0)).document
+        let document = try SignedFile.document(try invocation.arguments.operand(0))
         if let path = invocation.arguments.value("output") {
             try OutputFile.write(document.bytesToSign, to: path)
             try invocation.console.answer(

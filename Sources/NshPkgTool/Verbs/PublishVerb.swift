@@ -18,7 +18,9 @@ enum PublishVerb {
                 + "files, key and SOURCE_DATE_EPOCH give the same bytes."
         ],
         options: [
-            .value("key", nil, "FILE", .file([".secret"]), required: true, help: "the release key’s secret"),
+            .value(
+                "key", nil, "FILE", .file([".secret", ".pub"]), required: true,
+                help: "the release key’s secret, or .pub for a draft"),
             .value("certificate", nil, "FILE", .file([".cert"]), required: true, help: "the certificate of that key"),
             .value("id", nil, "ID", help: "the app id"),
             .value("name", nil, "TEXT", help: "the app’s name for people"),
@@ -31,10 +33,7 @@ enum PublishVerb {
             .value("level", nil, "N", help: "the zstd level, 1 to 19; 9 by default"),
             .flag("include-stray", nil, "pack files that editors, desktops and version control leave behind"),
             .flag("follow-links", nil, "pack what a symbolic link leads to, when it lies inside"),
-            .value(
-                "root", nil, "FILE", .file([".pub"]), repeatable: true,
-                help: "check that this root has signed the certificate"),
-            .value("threshold", nil, "N", help: "with --root: how many of them must have signed"),
+        ] + Packaging.trustOptions + [
             .passwordFile, .output,
         ],
         examples: [
@@ -44,35 +43,24 @@ enum PublishVerb {
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
-        let console = invocation.console
         let options = try options(arguments)
         let source = try arguments.operand(0)
         let output = try arguments.required("output")
         let certificate = try SignedDocument(readingFile: try arguments.required("certificate"))
         let time = try SigningTime.current()
-        let key = try Signer.secret(try arguments.required("key"), invocation)
-
-        let remarks = Locked<[PackagingRemark]>([])
-        let bar = ProgressBar("packing \(Terminal.safe(source))", isWanted: !console.isQuiet)
-        var observer = PackagingObserver()
-        observer.remark = { remark in remarks.withLock { $0.append(remark) } }
-        observer.progress = { done, total in bar.update(done: done, total: total) }
-        observer.isCancelled = { Interruption.signal != 0 }
-        Interruption.remember()
-        let package: PublishedPackage
-        do {
-            package = try PackagePublisher(certificate: certificate, options: options)
-                .publish(source, to: output, signedBy: key, at: time, observer: observer)
-        } catch {
-            bar.finish()
-            try report(remarks.withLock { $0 }, console)
-            throw error
-        }
-        bar.finish()
-        try report(remarks.withLock { $0 }, console)
-        try console.answer(object(package, output), text: text(package, output))
-        if console.isVerbose, case .notChecked = package.certificate {
-            try console.note("whether a root that hosts trust signed the certificate was not checked; --root checks it")
+        let key = try Signer.read(try arguments.required("key"), invocation)
+        let packaging = Packaging("packing \(Terminal.safe(source))", invocation.console)
+        let publisher = PackagePublisher(certificate: certificate, options: options)
+        switch key {
+        case .secret(let key):
+            try packaging.run(output) {
+                try publisher.publish(source, to: output, signedBy: key, at: time, observer: packaging.observer)
+            }
+        case .elsewhere(let key):
+            try packaging.run(output, isDraft: true) {
+                try publisher.publishDraft(
+                    source, to: output, forKey: key.base64, at: time, observer: packaging.observer)
+            }
         }
         return .done
     }
@@ -99,48 +87,7 @@ enum PublishVerb {
         }
         if arguments.has("include-stray") { options.strayFiles = .included }
         if arguments.has("follow-links") { options.symbolicLinks = .followed }
-        options.trust.roots = try arguments.values("root").map { try KeyFiles.publicKeyText(readingFile: $0) }
-        if let text = arguments.value("threshold") {
-            guard !options.trust.roots.isEmpty else { throw UsageError("--threshold counts the roots that --root names") }
-            options.trust.threshold = Int(try OptionValue.integer(text, "threshold", in: 1...16))
-        }
+        options.trust = try Packaging.trust(arguments)
         return options
-    }
-
-    /// Says what was seen on the way; each file that stands in the way is named.
-    private static func report(_ remarks: [PackagingRemark], _ console: Console) throws(OutputFailure) {
-        for remark in remarks {
-            switch remark {
-            case .note(let text): try console.note(text)
-            case .problem(let path, let code, let message):
-                if console.isJSON {
-                    try console.json([
-                        "file": .text(path), "verdict": .text("refused"), "code": .text(code),
-                        "message": .text(message),
-                    ])
-                } else {
-                    try console.error("\(code)  \(Terminal.safe(path)): \(message)")
-                }
-            }
-        }
-    }
-
-    private static func object(_ package: PublishedPackage, _ path: String) -> JSONObject {
-        [
-            "file": .text(path), "verdict": .text("done"),
-            "app": .object([
-                "id": .text(package.id), "name": .text(package.name), "version": .text(package.version),
-                "build": .integer(package.build),
-            ]),
-            "digest": .text(package.digest), "manifest": .text(package.manifest),
-            "signedAt": .integer(package.signedAt),
-            "files": .integer(package.files), "unpackedSize": .integer(package.unpackedSize),
-            "packageSize": .integer(package.packageSize),
-        ]
-    }
-
-    private static func text(_ package: PublishedPackage, _ path: String) -> String {
-        "OK  \(Terminal.safe(path)): \(package.id) \(Terminal.safe(package.version)) (build \(package.build))  "
-            + "\(Amount.count(package.files, "file")), \(Amount.bytes(package.packageSize))"
     }
 }

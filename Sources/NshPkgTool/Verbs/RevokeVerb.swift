@@ -115,13 +115,7 @@ enum RevokeVerb {
 
     private static func serial(_ text: String) throws -> String {
         if isHex(text, 32) { return text }
-        switch try InspectedFile.read(text) {
-        case .package(_, let certificate, _):
-            return try SignedDocument(Envelope(parsing: certificate, as: .certificate)).certificate().serial.hex
-        case .document(let envelope, _): return try SignedDocument(envelope).certificate().serial.hex
-        case .publicKey, .secretKey:
-            throw Refusal.malformed("\(Terminal.safe(text)) is a key, not a certificate; --key revokes keys")
-        }
+        return try SignedFile.certificate(text).certificate().serial.hex
     }
 
     private static func digest(_ text: String) throws -> String {

@@ -35,96 +35,44 @@ enum RotateVerb {
         }
         let files = arguments.values("certificate") + arguments.values("package")
         guard !files.isEmpty else { throw UsageError("rotate needs --certificate or --package: what is in use") }
-        let rotation = Rotation(
-            old: try arguments.values("old").map { try KeyFiles.publicKey(at: $0) },
-            new: try arguments.values("new").map { try KeyFiles.publicKey(at: $0) },
-            policy: try Judging.options(arguments).policy(), clock: WallClock.system.now())
+        let rotation = try RotationCheck(
+            oldRoots: try arguments.values("old").map { try KeyFiles.publicKeyText(readingFile: $0) },
+            newRoots: try arguments.values("new").map { try KeyFiles.publicKeyText(readingFile: $0) },
+            threshold: try Judging.options(arguments).rootThreshold)
         var status = ExitStatus.done
         for file in files { status = max(status, try report(file, rotation, invocation.console)) }
         return status
     }
 
     private static func report(
-        _ file: String, _ rotation: Rotation, _ console: Console
+        _ file: String, _ rotation: RotationCheck, _ console: Console
     ) throws(OutputFailure) -> ExitStatus {
-        var object = JSONObject()
-        object.append("file", .text(file))
-        do {
-            let found = try SignedFile.read(file)
-            let certificate = found.certificate ?? found.document
-            let outcome = try rotation.judge(certificate)
-            object.append("verdict", .text(outcome.failure == nil ? "accepted" : "refused"))
-            object.append("code", outcome.failure.map { .text($0.code) } ?? .null)
-            object.append("message", .text(outcome.message))
-            object.append("old", .array(outcome.old.map { .text($0.hash.hex) }))
-            object.append("new", .array(outcome.new.map { .text($0.hash.hex) }))
-            if console.isJSON {
-                try console.json(object)
-            } else if let failure = outcome.failure {
-                try console.line(VerdictReporter.line(failure, file: file, paint: console.paint))
-            } else if !console.isQuiet {
-                try console.line("\(console.paint.good("OK"))  \(Terminal.safe(file)): \(outcome.message)")
-            }
-            guard outcome.failure != nil else { return .done }
-            try console.hint(
-                "before hosts change: nsh-pkgtool cosign CERTIFICATE --root NEW.secret, then nsh-pkgtool recertify each package"
-            )
-            return .refused
-        } catch let failure as OutputFailure {
-            throw failure
-        } catch {
-            let failure = Failure(error)
-            if console.isJSON {
-                try console.json(VerdictReporter.object(file: file, failure: failure, report: nil, extra: .init()))
-            } else {
-                try console.line(VerdictReporter.line(failure, file: file, paint: console.paint))
-            }
-            return failure.status
-        }
-    }
-}
-
-/// A change of roots, and what it does to a certificate.
-private struct Rotation {
-    let old: [PublicKey]
-    let new: [PublicKey]
-    let policy: Policy
-    let clock: Int64
-
-    struct Outcome {
-        let old: [PublicKey]
-        let new: [PublicKey]
+        let row: RotationCheck.Row?
         let failure: Failure?
-        let message: String
-    }
-
-    /// Judges a certificate under both sets of roots.
-    ///
-    /// - Throws: `malformed` when it is no certificate.
-    func judge(_ document: SignedDocument) throws -> Outcome {
-        let publisher = Terminal.safe(try document.certificate().publisher.text)
-        let signedOld = Signers(of: document.envelope, among: old).keys
-        let signedNew = Signers(of: document.envelope, among: new).keys
-        let names = "signed by \(named(signedOld, "old")), \(named(signedNew, "new"))"
         do {
-            try verify(document, under: new)
-            return Outcome(old: signedOld, new: signedNew, failure: nil, message: "\(publisher): \(names)")
-        } catch let refusal as Refusal {
-            let more = refusal.code == .untrustedRoot ? "" : "; \(refusal.message)"
-            let message = "\(publisher) would be stranded: \(names)\(more)"
-            return Outcome(
-                old: signedOld, new: signedNew, failure: Failure(.refused, refusal.code.rawValue, message),
-                message: message)
+            row = try rotation.rows([(file, try SignedFile.certificate(file))]).first
+            // Who is not trusted today loses nothing; who will not be any more is stranded.
+            let isStranded = row.map { $0.outcome == .stranded || $0.outcome == .untrusted } ?? false
+            failure = isStranded ? Failure(.refused, RefusalCode.untrustedRoot.rawValue, row?.message ?? "") : nil
+        } catch {
+            row = nil
+            failure = Failure(error)
         }
-    }
-
-    private func verify(_ document: SignedDocument, under roots: [PublicKey]) throws {
-        let judge = try Judge(policy: policy, pinned: roots, state: EmptyTrustState(), clock: clock)
-        var established = Established()
-        _ = try Examination(roots: roots, judge: judge).verifyCertificate(document.bytes, established: &established)
-    }
-
-    private func named(_ keys: [PublicKey], _ which: String) -> String {
-        keys.isEmpty ? "no \(which) root" : "\(which) root " + keys.map(\.id).joined(separator: " and ")
+        if console.isJSON {
+            var object = VerdictReporter.object(file: file, failure: failure, report: nil, extra: .init())
+            if let row {
+                object["message"] = .text(row.message)
+                object.append("outcome", .text(row.outcome.rawValue))
+                object.append("oldSigners", .array(row.oldSigners.map { .text($0) }))
+                object.append("newSigners", .array(row.newSigners.map { .text($0) }))
+            }
+            try console.json(object)
+        } else if let failure {
+            try console.line(VerdictReporter.line(failure, file: file, paint: console.paint))
+        } else if let row, !console.isQuiet {
+            let word = row.outcome == .newOnly ? console.paint.odd("OK") : console.paint.good("OK")
+            try console.line("\(word)  \(Terminal.safe(file)): \(row.message)")
+        }
+        return failure?.status ?? .done
     }
 }

@@ -7,7 +7,7 @@ enum StoreCheckVerb {
         summary: "look for damage in a trust store and in the installed files",
         details: [
             "Reads the whole database and every installed file, and writes nothing. A tree that is damaged is extracted again "
-                + "when its package is opened next. Exit status 1 when something is wrong.",
+                + "when its package is opened next. Exit status 1 when something is wrong."
         ],
         options: [.state],
         examples: ["nsh-pkgtool store check --state store"],

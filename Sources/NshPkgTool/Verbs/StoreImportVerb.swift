@@ -9,7 +9,7 @@ enum StoreImportVerb {
         summary: "take over accepted builds and lists from another store; nothing is ever lowered",
         details: [
             "The lists are verified like any other. The accepted builds are believed: bring the file over a trusted way. The "
-                + "store is made when there is none.",
+                + "store is made when there is none."
         ],
         options: [.state, .root, .threshold],
         examples: ["nsh-pkgtool store import store.json --state store --root root.pub"],

@@ -9,7 +9,7 @@ enum UpdateRevocationsVerb {
         summary: "apply a revocation list to a trust store, and say which installed apps it stops",
         details: [
             "A list counts when a trusted root has issued and signed it and it is newer than that root’s list in force. Once "
-                + "applied it stays in force for every program that uses the store.",
+                + "applied it stays in force for every program that uses the store."
         ],
         options: [.state, .flag("dry-run", nil, "say what would happen, and write nothing"), .root, .threshold],
         examples: [
@@ -46,8 +46,12 @@ enum UpdateRevocationsVerb {
         let what = update.changed ? (isRehearsal ? "would be applied" : "applied") : "in force already"
         let message = "list \(update.sequence) of root \(update.issuer.prefix(16)) \(what)"
         var lines = ["\(console.paint.good("OK"))  \(Terminal.safe(file)): \(message)"]
-        for app in update.stoppedApps { lines.append("    \(isRehearsal ? "would stop" : "stops") \(Terminal.safe(app))") }
-        if isRehearsal, update.changed, update.stoppedApps.isEmpty { lines.append("    no installed app would be stopped") }
+        for app in update.stoppedApps {
+            lines.append("    \(isRehearsal ? "would stop" : "stops") \(Terminal.safe(app))")
+        }
+        if isRehearsal, update.changed, update.stoppedApps.isEmpty {
+            lines.append("    no installed app would be stopped")
+        }
         try console.answer(
             [
                 "file": .text(file), "verdict": .text("accepted"), "code": .null, "message": .text(message),

@@ -2,7 +2,7 @@
 enum VerbTable {
     /// The verbs.
     static let all: [Verb] = [
-        KeygenVerb.verb, CertifyVerb.verb, PublishVerb.verb,
+        KeygenVerb.verb, CertifyVerb.verb, PublishVerb.verb, RecertifyVerb.verb,
         VerifyVerb.verb, OpenVerb.verb, ExtractVerb.verb, InspectVerb.verb, RootsVerb.verb,
         RevokeVerb.verb, UpdateRevocationsVerb.verb,
         CosignVerb.verb, PaeVerb.verb, AttachVerb.verb, RotateVerb.verb,

@@ -11,11 +11,12 @@ enum VerifyVerb {
         summary: "check packages whole, and change nothing",
         details: [
             "Everything is checked: roots, certificate, signature, rules, and every byte of the payload. With a state directory "
-                + "the lists and accepted builds of its store count too; nothing is written there, and none is made.",
+                + "the lists and accepted builds of its store count too; nothing is written there, and none is made."
         ],
         options: Judging.shared + [.state],
         examples: [
-            "nsh-pkgtool verify orders-6.nshpkg", "nsh-pkgtool verify -v *.nshpkg --root root.pub --revocations list-2.json",
+            "nsh-pkgtool verify orders-6.nshpkg",
+            "nsh-pkgtool verify -v *.nshpkg --root root.pub --revocations list-2.json",
             "curl -s https://example.com/orders.nshpkg | nsh-pkgtool verify - --json",
         ],
         judgedOperands: .max,

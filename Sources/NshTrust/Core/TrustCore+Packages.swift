@@ -153,7 +153,7 @@ extension TrustCore {
     ) throws -> NshPackage {
         let header = chain.header
         let staged = try StagingArea(state).makeTree()
-        let sink = DirectorySink(staged.directory)
+        let sink = try DirectorySink(staged.directory)
         try PayloadVerifier.run(chain, input: &input, limits: policy.limits, sink: sink, monitor: monitor)
         try monitor.check()
         let tree = Trees.path(of: header.app.id, build: header.app.build, digest: chain.digest)
