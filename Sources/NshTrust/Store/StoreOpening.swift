@@ -115,7 +115,7 @@ struct StoreOpening {
     private func makeOnce() throws(Trouble) {
         // The lock of the directory itself: a lock file would be one more thing of ours to find without a database.
         // It is taken on a descriptor of its own and goes with it.
-        let lock = try Directory.open(state.path + "/.")
+        let lock = try state.root.openDirectory(".")
         let isFree = try FileLock.wait(lock.raw, .exclusive, seconds: busyTimeoutSeconds, Printable.escaped(state.path))
         guard isFree else {
             throw Trouble(.storeBusy, "another process has been making \(Printable.escaped(state.path)) for too long")

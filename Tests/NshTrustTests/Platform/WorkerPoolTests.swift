@@ -59,11 +59,4 @@ import Testing
         await #expect(throws: Trouble.self) { try await task.value }
         #expect(!ran.withLock { $0 })
     }
-
-    @Test func workOutlivesThePool() async throws {
-        var pool: WorkerPool? = WorkerPool(maximumThreads: 1)
-        let value = try await pool?.runBlocking { _ in 1 }
-        pool = nil
-        #expect(value == 1)
-    }
 }

@@ -11,6 +11,17 @@ import Testing
         try fixture.store.read { try $0.events(after: 0, limit: 100_000).events }
     }
 
+    /// Fills the log with rows that nobody merged or counted.
+    private func fill(_ count: Int, kind: String) throws {
+        try fixture.store.inspect { connection in
+            try connection.run(
+                """
+                WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+                INSERT INTO events (kind, time, message, uid, pid, count) SELECT ?, n * -1000, 'filled', 1, 1, 1 FROM numbers
+                """, [.integer(Int64(count)), .text(kind)])
+        }
+    }
+
     private func record(_ events: [NewEvent]) throws {
         try fixture.store.commit { transaction in for event in events { try transaction.record(event) } }
     }
@@ -35,15 +46,17 @@ import Testing
 
     @Test(.rules("STO-9")) func refusalsNeverPushOutOtherRows() throws {
         try record([StoreFixture.event(.opened)])
-        try record((0..<6000).map { StoreFixture.event(.refused, at: Int64($0) * 100, code: "malformed") })
+        try fill(6000, kind: "refused")
+        try record((0..<64).map { StoreFixture.event(.refused, at: Int64($0) * 100, code: "malformed") })
         let rows = try events()
         #expect(rows.first?.event.kind == .opened)
         #expect((4097...4097 + 64).contains(rows.count))
-        #expect(rows.last?.event.time == 599_900)
+        #expect(rows.last?.event.time == 6300)
     }
 
     @Test(.rules("STO-9")) func otherRowsAreBoundedToo() throws {
-        try record((0..<66000).map { StoreFixture.event(.opened, at: Int64($0)) })
+        try fill(66000, kind: "opened")
+        try record((0..<64).map { StoreFixture.event(.opened, at: Int64($0)) })
         let page = try fixture.store.read { try $0.events(after: 0, limit: 10) }
         #expect(page.oldest > 1 && page.oldest == page.events.first?.sequence)
         #expect(try (65536...65536 + 64).contains(events().count))
