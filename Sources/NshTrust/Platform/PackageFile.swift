@@ -34,10 +34,14 @@ package final class PackageFile: Sendable {
         let looked = OwnedDescriptor(
             owning: try SystemCall.check("cannot open \(name)") { nsh_openat(AT_FDCWD, path, nsh_o_path(), 0) })
         let status = try judge(looked.raw, name, forbidden)
-        let opened = OwnedDescriptor(
-            owning: try SystemCall.check("cannot read \(name)") {
-                nsh_openat(AT_FDCWD, "/proc/self/fd/\(looked.raw)", O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
-            })
+        let result = nsh_openat(AT_FDCWD, "/proc/self/fd/\(looked.raw)", O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
+        // The file is there; what may be missing is /proc.
+        guard result != -ENOENT else { throw Trouble(.ioFailure, "cannot read \(name): /proc is not mounted") }
+        guard result >= 0 else { throw SystemCall.trouble(-result, "cannot read \(name)") }
+        let opened = OwnedDescriptor(owning: result)
+        guard try FileStatus.of(descriptor: opened.raw, name).identity == status.identity else {
+            throw Trouble(.ioFailure, "cannot read \(name): /proc leads to another file")
+        }
         return PackageFile(opened, length: status.size, name: name)
     }
 

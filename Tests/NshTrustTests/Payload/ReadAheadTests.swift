@@ -1,0 +1,126 @@
+import Glibc
+import NshTrust
+import TestSupport
+import Testing
+
+/// Packages in files are read on a second thread: the verdicts are the same.
+@Suite struct ReadAheadTests {
+    private static func package(_ packing: PackageBuilder.Packing, chunkSize: Int = 65536) -> PackageBuilder {
+        var package = PackageBuilder()
+        package.packing = packing
+        package.chunkSize = chunkSize
+        package.files["assets/noise.bin"] = Noise.bytes(1_300_000)
+        return package
+    }
+
+    /// Verifies the package from a file, which the body may change while it is open.
+    private static func code(
+        _ package: PackageBuilder, sink: (any PayloadSink)? = nil, monitor: Monitor = Monitor(),
+        _ change: (String) -> Int32 = { _ in 0 }
+    ) throws -> RefusalCode? {
+        let directory = try TemporaryDirectory()
+        let bytes = package.build()
+        let path = try directory.write("a.nshpkg", bytes)
+        let chain = try PackageBuilder.chain(of: bytes)
+        let file = try PackageFile.open(path)
+        #expect(change(path) == 0)
+        var input = FileInput(descriptor: file.descriptor.raw, name: file.name, offset: chain.payloadOffset)
+        return try refusalCode {
+            try PayloadVerifier.run(chain, input: &input, limits: Limits(), sink: sink, monitor: monitor)
+        }
+    }
+
+    @Test(.rules("PAY-1"), arguments: [65536, 1 << 20, 4 << 20, 16 << 20])
+    func readsTheSameBytes(_ chunkSize: Int) throws {
+        for packing in [PackageBuilder.Packing.none, .zstd, .storedFrame] {
+            let sink = CollectingSink()
+            #expect(try Self.code(Self.package(packing, chunkSize: chunkSize), sink: sink) == nil)
+            #expect(sink.files.last { $0.path == "assets/noise.bin" }?.data == Noise.bytes(1_300_000))
+        }
+    }
+
+    @Test(.rules("PAY-1", "PAY-2", "POL-13"), arguments: [0, 1, 2]) func findsTheLowestFailure(_ kind: Int) throws {
+        var package = Self.package(.none)
+        package.damagePayload = { $0[1_100_000] ^= 1 }
+        #expect(try Self.code(package) == .payloadCorrupt)
+        package.damagePayload = { $0.removeLast(100_000) }
+        #expect(try Self.code(package) == .truncated)
+        package.editMembers = { $0[1].kind = 0x32 }
+        #expect(try Self.code(package) == .unsafeMember)
+        package.damagePayload = { $0[100] ^= 1 }
+        #expect(try Self.code(package) == .payloadCorrupt)
+    }
+
+    @Test(.rules("PKG-5")) func findsTrailingBytes() throws {
+        var package = Self.package(.none)
+        package.editFile = { $0.append(0) }
+        #expect(try Self.code(package) == .trailingData)
+    }
+
+    @Test(.rules("PAY-2")) func refusesAFileThatWasCutAfterItWasOpened() throws {
+        let code = try Self.code(Self.package(.none)) { truncate($0, 700_000) }
+        #expect(code == .truncated)
+    }
+
+    @Test(.rules("PAY-1")) func refusesAFileThatIsRewrittenWhileItIsRead() throws {
+        let directory = try TemporaryDirectory()
+        let package = Self.package(.none)
+        let bytes = package.build()
+        let path = try directory.write("a.nshpkg", bytes)
+        let chain = try PackageBuilder.chain(of: bytes)
+        let file = try PackageFile.open(path)
+        var input = FileInput(descriptor: file.descriptor.raw, name: file.name, offset: chain.payloadOffset)
+        let sink = RewritingSink(path: path, offset: Int(chain.payloadOffset) + 1_200_000)
+        let code = try refusalCode {
+            try PayloadVerifier.run(chain, input: &input, limits: Limits(), sink: sink, monitor: Monitor())
+        }
+        #expect(code == .payloadCorrupt)
+    }
+
+    @Test func stopsWhenTheCallerCancelsOnTheWay() throws {
+        let asked = Locked(0)
+        let monitor = Monitor(isCancelled: {
+            asked.withLock { count in
+                count += 1
+                return count > 10
+            }
+        })
+        let trouble = #expect(throws: Trouble.self) { _ = try Self.code(Self.package(.none), monitor: monitor) }
+        #expect(trouble?.code == .cancelled)
+    }
+
+    @Test func passesOnWhatTheSinkThrows() throws {
+        let trouble = #expect(throws: Trouble.self) { _ = try Self.code(Self.package(.zstd), sink: FailingSink()) }
+        #expect(trouble?.code == .storeFull)
+    }
+}
+
+/// Changes the file that is being verified once the first file comes.
+private final class RewritingSink: PayloadSink {
+    private let path: String
+    private let offset: Int
+
+    init(path: String, offset: Int) {
+        self.path = path
+        self.offset = offset
+    }
+
+    func beginFile(_ path: String, size: Int64) {
+        let descriptor = open(self.path, O_WRONLY)
+        defer { close(descriptor) }
+        #expect(pwrite(descriptor, [UInt8](repeating: 0, count: 100), 100, off_t(offset)) == 100)
+    }
+    func write(_ bytes: UnsafeRawBufferPointer) {}
+    func endFile() {}
+}
+
+/// Has no room after a while.
+private final class FailingSink: PayloadSink {
+    private var count = 0
+    func beginFile(_ path: String, size: Int64) {}
+    func write(_ bytes: UnsafeRawBufferPointer) throws {
+        count += bytes.count
+        if count > 700_000 { throw Trouble(.storeFull, "no room") }
+    }
+    func endFile() {}
+}
