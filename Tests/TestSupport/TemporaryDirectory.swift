@@ -18,6 +18,7 @@ public final class TemporaryDirectory: Sendable {
     }
 
     deinit {
+        chmod(path, 0o700)
         // What a test made unreadable stays for the system to clean up.
         try? FileManager.default.removeItem(atPath: path)
     }

@@ -5,21 +5,7 @@ import Testing
 
 @testable import NshTrust
 
-/// A directory of its own for one test, removed with the value.
-final class TemporaryDirectory: Sendable {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/nsh-store-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        chmod(path, 0o700)
-    }
-
-    deinit {
-        chmod(path, 0o700)
-        try? FileManager.default.removeItem(atPath: path)
-    }
-
+extension TemporaryDirectory {
     func path(_ name: String) -> String { "\(path)/\(name)" }
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
     func names(_ name: String = "") -> [String] {
