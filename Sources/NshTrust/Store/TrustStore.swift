@@ -69,7 +69,7 @@ package protocol StoreTransaction: StoreSnapshot {
     func rememberRoot(_ key: PublicKey, event: NewEvent) throws
     /// Raises the remembered threshold.
     func raiseThreshold(to threshold: Int) throws
-    /// Adds to the decision log. Refusals flood: those of one caller and code within a minute become one row.
+    /// Adds to the decision log. When refusals of one user and code flood, within a minute, they are counted in one row.
     func record(_ event: NewEvent) throws
     /// Takes over a floor from another store: never lowers one.
     func raiseFloor(to build: AcceptedBuild, event: NewEvent) throws
@@ -156,8 +156,9 @@ package struct NewEvent: Hashable, Sendable {
     package var code: String?
     /// One line for people, escaped.
     package var message: String
-    /// Who asked: user and process id.
+    /// Who asked: the user.
     package var uid: UInt32
+    /// Who asked: the process.
     package var pid: Int32
 
     /// Makes an event.
