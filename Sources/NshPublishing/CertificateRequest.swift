@@ -48,6 +48,10 @@ public struct CertificateRequest: Hashable, Sendable {
     ///     its predecessors.
     /// - Throws: `untrustedRoot` when none of the roots signed it, `malformed` when it is no certificate.
     public init(renewing old: SignedDocument, until notAfter: Int64, trusting roots: [String]) throws {
+        self = try publicly { try CertificateRequest(of: old, until: notAfter, trusting: roots) }
+    }
+
+    private init(of old: SignedDocument, until notAfter: Int64, trusting roots: [String]) throws {
         let certificate = try old.certificate()
         var keys: [PublicKey] = []
         for root in roots { keys.append(try PublicKey(publishing: root)) }
@@ -69,7 +73,9 @@ public struct CertificateRequest: Hashable, Sendable {
     ///
     /// - Returns: A draft with a new random serial.
     /// - Throws: `malformed` with the member that breaks the format; `ioFailure` without random numbers.
-    public func draft() throws -> SignedDocument { try draft(serial: Sodium.randomBytes(16)) }
+    public func draft() throws -> SignedDocument {
+        try publicly { try draft(serial: Sodium.randomBytes(16)) }
+    }
 
     /// Returns the certificate with a root's signature.
     ///
@@ -77,7 +83,9 @@ public struct CertificateRequest: Hashable, Sendable {
     /// - Returns: The certificate with a new random serial.
     /// - Throws: `malformed` with the member that breaks the format, or when the key to certify is the root itself;
     ///   `ioFailure` without random numbers.
-    public func signed(by root: borrowing SecretKey) throws -> SignedDocument { try draft().signed(by: root) }
+    public func signed(by root: borrowing SecretKey) throws -> SignedDocument {
+        try publicly { try draft().signed(by: root) }
+    }
 
     /// Returns the certificate with a given serial: tests and vectors choose it.
     package func draft(serial: [UInt8]) throws -> SignedDocument {

@@ -27,6 +27,10 @@ public struct PackageFile: ~Copyable, Sendable {
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`; `truncated`, `unsupportedFormat`, `malformed` or
     ///   `limitExceeded` when it is no package.
     public init(reading path: String, limits: Limits = Limits()) throws {
+        self = try publicly { try PackageFile(fromFile: path, limits: limits) }
+    }
+
+    private init(fromFile path: String, limits: Limits) throws {
         let shown = Printable.escaped(path)
         let descriptor = try InputFile.open(path, what: shown)
         let status = try FileStatus.of(descriptor: descriptor.raw, shown)
@@ -67,25 +71,27 @@ public struct PackageFile: ~Copyable, Sendable {
         with renewed: SignedDocument, to output: String, trust: CertificateTrust = CertificateTrust(),
         observer: PackagingObserver = PackagingObserver()
     ) throws -> PublishedPackage {
-        let new = try renewed.certificate()
-        guard renewed.signatureCount > 0 else {
-            throw Refusal.malformed("the certificate has no signature yet; a root must sign it first")
+        try publicly {
+            let new = try renewed.certificate()
+            guard renewed.signatureCount > 0 else {
+                throw Refusal.malformed("the certificate has no signature yet; a root must sign it first")
+            }
+            guard header.isSigned(by: new.key) else {
+                throw Refusal(
+                    .badSignature,
+                    "the package is not signed by release key \(new.key.id), for which the certificate is; "
+                        + "only the same key’s certificate can be exchanged")
+            }
+            let old = try certificate.certificate()
+            if old.publisher != new.publisher {
+                observer.remark(
+                    .note(
+                        "the publisher changes from “\(Printable.escaped(old.publisher.text))” to "
+                            + "“\(Printable.escaped(new.publisher.text))”: stores that have the app refuse that without a transfer"
+                    ))
+            }
+            return try write(certificate: renewed, header: header, to: output, trust: trust, observer: observer)
         }
-        guard header.isSigned(by: new.key) else {
-            throw Refusal(
-                .badSignature,
-                "the package is not signed by release key \(new.key.id), for which the certificate is; "
-                    + "only the same key’s certificate can be exchanged")
-        }
-        let old = try certificate.certificate()
-        if old.publisher != new.publisher {
-            observer.remark(
-                .note(
-                    "the publisher changes from “\(Printable.escaped(old.publisher.text))” to "
-                        + "“\(Printable.escaped(new.publisher.text))”: stores that have the app refuse that without a transfer"
-                ))
-        }
-        return try write(certificate: renewed, header: header, to: output, trust: trust, observer: observer)
     }
 
     /// Writes the package with a signature that was made elsewhere over its header.
@@ -103,13 +109,15 @@ public struct PackageFile: ~Copyable, Sendable {
         signature: String, by key: String, to output: String, trust: CertificateTrust = CertificateTrust(),
         observer: PackagingObserver = PackagingObserver()
     ) throws -> PublishedPackage {
-        let expected = try certificate.certificate().key
-        guard try PublicKey(publishing: key) == expected else {
-            throw Refusal(
-                .badSignature, "the package’s certificate is for release key \(expected.id), not for that key")
+        try publicly {
+            let expected = try certificate.certificate().key
+            guard try PublicKey(publishing: key) == expected else {
+                throw Refusal(
+                    .badSignature, "the package’s certificate is for release key \(expected.id), not for that key")
+            }
+            let signed = try header.attaching(signature: signature, by: key)
+            return try write(certificate: certificate, header: signed, to: output, trust: trust, observer: observer)
         }
-        let signed = try header.attaching(signature: signature, by: key)
-        return try write(certificate: certificate, header: signed, to: output, trust: trust, observer: observer)
     }
 
     private borrowing func write(

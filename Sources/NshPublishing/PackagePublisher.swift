@@ -39,7 +39,9 @@ public struct PackagePublisher: Sendable {
         _ source: String, to output: String, signedBy key: borrowing SecretKey, at time: Int64,
         observer: PackagingObserver = PackagingObserver()
     ) throws -> PublishedPackage {
-        try make(source, output, for: key.publicKey, at: time, observer) { try $0.signed(by: key) }
+        try publicly {
+            try make(source, output, for: key.publicKey, at: time, observer) { try $0.signed(by: key) }
+        }
     }
 
     /// Makes a package whose header a key elsewhere is still to sign, and verifies everything else of it.
@@ -58,7 +60,9 @@ public struct PackagePublisher: Sendable {
         _ source: String, to output: String, forKey key: String, at time: Int64,
         observer: PackagingObserver = PackagingObserver()
     ) throws -> PublishedPackage {
-        try make(source, output, for: try PublicKey(publishing: key), at: time, observer) { $0 }
+        try publicly {
+            try make(source, output, for: try PublicKey(publishing: key), at: time, observer) { $0 }
+        }
     }
 
     private func make(

@@ -49,11 +49,13 @@ public struct RevocationRequest: Hashable, Sendable {
     /// - Returns: The list as a draft.
     /// - Throws: `malformed` with the entry that breaks the format, `badRequest` for one that makes no sense.
     public func draftFirst(issuer: String, at time: Int64) throws -> SignedDocument {
-        guard restored.isEmpty else {
-            throw Trouble(.badRequest, "a first list has no entries that could be restored")
+        try publicly {
+            guard restored.isEmpty else {
+                throw Trouble(.badRequest, "a first list has no entries that could be restored")
+            }
+            let key = try PublicKey(publishing: issuer)
+            return try draft(RevocationList(issuer: key.hash, sequence: 1, issuedAt: time), issuer: key, expiresAt: nil)
         }
-        let key = try PublicKey(publishing: issuer)
-        return try draft(RevocationList(issuer: key.hash, sequence: 1, issuedAt: time), issuer: key, expiresAt: nil)
     }
 
     /// Returns the list that follows a root's previous one, without a signature yet.
@@ -66,24 +68,26 @@ public struct RevocationRequest: Hashable, Sendable {
     /// - Throws: `untrustedRoot` when the previous list is another root's or does not verify, `rootWithdrawn` when the
     ///   root has withdrawn itself, `malformed` or `badRequest` as `draftFirst`.
     public func draft(after previous: SignedDocument, issuer: String, at time: Int64) throws -> SignedDocument {
-        let key = try PublicKey(publishing: issuer)
-        let old = try previous.revocationList()
-        guard old.issuer == key.hash, previous.isSigned(by: key) else {
-            throw Refusal(
-                .untrustedRoot,
-                "the previous list is not issued and signed by root \(key.id); a list follows one of the same root")
+        try publicly {
+            let key = try PublicKey(publishing: issuer)
+            let old = try previous.revocationList()
+            guard old.issuer == key.hash, previous.isSigned(by: key) else {
+                throw Refusal(
+                    .untrustedRoot,
+                    "the previous list is not issued and signed by root \(key.id); a list follows one of the same root")
+            }
+            guard !old.revokesIssuer else {
+                throw Refusal(.rootWithdrawn, "root \(key.id) has withdrawn itself; nothing follows that list")
+            }
+            guard old.sequence < JSONReader.maximumInteger else {
+                throw Refusal(.limitExceeded, "the previous list has the greatest number there is")
+            }
+            var list = old
+            list.sequence += 1
+            list.issuedAt = time
+            for entry in restored { try Self.restore(entry, in: &list) }
+            return try draft(list, issuer: key, expiresAt: old.expiresAt)
         }
-        guard !old.revokesIssuer else {
-            throw Refusal(.rootWithdrawn, "root \(key.id) has withdrawn itself; nothing follows that list")
-        }
-        guard old.sequence < JSONReader.maximumInteger else {
-            throw Refusal(.limitExceeded, "the previous list has the greatest number there is")
-        }
-        var list = old
-        list.sequence += 1
-        list.issuedAt = time
-        for entry in restored { try Self.restore(entry, in: &list) }
-        return try draft(list, issuer: key, expiresAt: old.expiresAt)
     }
 
     /// Returns a root's first list, signed.
@@ -94,7 +98,9 @@ public struct RevocationRequest: Hashable, Sendable {
     /// - Returns: The list with the root's signature.
     /// - Throws: As `draftFirst(issuer:at:)`.
     public func signFirst(with root: borrowing SecretKey, at time: Int64) throws -> SignedDocument {
-        try draftFirst(issuer: root.publicKeyText, at: time).signed(by: root)
+        try publicly {
+            try draftFirst(issuer: root.publicKeyText, at: time).signed(by: root)
+        }
     }
 
     /// Returns the list that follows a root's previous one, signed.
@@ -108,7 +114,9 @@ public struct RevocationRequest: Hashable, Sendable {
     public func sign(
         after previous: SignedDocument, with root: borrowing SecretKey, at time: Int64
     ) throws -> SignedDocument {
-        try draft(after: previous, issuer: root.publicKeyText, at: time).signed(by: root)
+        try publicly {
+            try draft(after: previous, issuer: root.publicKeyText, at: time).signed(by: root)
+        }
     }
 
     // MARK: - Entries

@@ -43,9 +43,11 @@ public struct RotationCheck: Sendable {
     ///   - threshold: How many roots must have signed a certificate, at least 1.
     /// - Throws: `malformed` for a text that is no key, `badRequest` for a threshold below 1.
     public init(oldRoots: [String], newRoots: [String], threshold: Int = 1) throws {
-        self.init(
-            oldRoots: try CertificateTrust(roots: oldRoots, threshold: threshold).keys(),
-            newRoots: try CertificateTrust(roots: newRoots, threshold: threshold).keys(), threshold: threshold)
+        self = try publicly {
+            RotationCheck(
+                oldRoots: try CertificateTrust(roots: oldRoots, threshold: threshold).keys(),
+                newRoots: try CertificateTrust(roots: newRoots, threshold: threshold).keys(), threshold: threshold)
+        }
     }
 
     /// Prepares a check.
@@ -61,7 +63,9 @@ public struct RotationCheck: Sendable {
     /// - Returns: A row for each, in the same order.
     /// - Throws: `malformed` for a document that is no certificate.
     public func rows(_ certificates: [(name: String, certificate: SignedDocument)]) throws -> [Row] {
-        try certificates.map { try row($0.name, $0.certificate) }
+        try publicly {
+            try certificates.map { try row($0.name, $0.certificate) }
+        }
     }
 
     private func row(_ name: String, _ document: SignedDocument) throws -> Row {

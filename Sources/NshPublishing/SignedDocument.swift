@@ -27,8 +27,8 @@ public struct SignedDocument: Sendable {
     /// - Parameter bytes: The JSON envelope.
     /// - Throws: `malformed` for anything that breaks the form of an envelope or of what is in it.
     public init(parsing bytes: [UInt8]) throws {
-        envelope = try Envelope(parsingDraft: bytes)
-        try checkPayload()
+        envelope = try publicly { try Envelope(parsingDraft: bytes) }
+        try publicly { try checkPayload() }
     }
 
     /// Reads a document from a file.
@@ -37,7 +37,7 @@ public struct SignedDocument: Sendable {
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`, `limitExceeded`, `malformed`.
     public init(readingFile path: String) throws {
         let limit = Int(Limits().revocationListBytes)
-        try self.init(parsing: InputFile.read(path, limit: limit, what: "the document").bytes)
+        try self.init(parsing: publicly { try InputFile.read(path, limit: limit, what: "the document").bytes })
     }
 
     /// What the document is.
@@ -66,7 +66,9 @@ public struct SignedDocument: Sendable {
     /// - Returns: Whether one of the signatures is by that key over this document.
     /// - Throws: `malformed` when the text is no key.
     public func isSigned(by publicKeyText: String) throws -> Bool {
-        try isSigned(by: PublicKey(publishing: publicKeyText))
+        try publicly {
+            try isSigned(by: PublicKey(publishing: publicKeyText))
+        }
     }
 
     /// Tells whether the key has signed the document.
@@ -79,13 +81,15 @@ public struct SignedDocument: Sendable {
     /// - Throws: `exists` when the key has signed already, `limitExceeded` with eight signatures, `malformed` when a root
     ///   would certify itself.
     public func signed(by key: borrowing SecretKey) throws -> SignedDocument {
-        try checkNew(key.publicKey)
-        let signed = SignedDocument(key.sign(envelope))
-        // A fault while signing can leak the key: what does not verify never leaves.
-        guard signed.isSigned(by: key.publicKey) else {
-            throw Trouble(.ioFailure, "the signature just made does not verify; this machine computes wrongly")
+        try publicly {
+            try checkNew(key.publicKey)
+            let signed = SignedDocument(key.sign(envelope))
+            // A fault while signing can leak the key: what does not verify never leaves.
+            guard signed.isSigned(by: key.publicKey) else {
+                throw Trouble(.ioFailure, "the signature just made does not verify; this machine computes wrongly")
+            }
+            return signed
         }
-        return signed
     }
 
     /// Returns a certificate or list with a further root's signature.
@@ -94,10 +98,12 @@ public struct SignedDocument: Sendable {
     /// - Returns: The document with one signature more.
     /// - Throws: `badRequest` for a package header, which roots do not sign; else as `signed(by:)`.
     public func cosigned(by root: borrowing SecretKey) throws -> SignedDocument {
-        guard kind != .packageHeader else {
-            throw Trouble(.badRequest, "roots sign certificates and revocation lists, not packages")
+        try publicly {
+            guard kind != .packageHeader else {
+                throw Trouble(.badRequest, "roots sign certificates and revocation lists, not packages")
+            }
+            return try signed(by: root)
         }
-        return try signed(by: root)
     }
 
     /// Returns the document with a signature that was made elsewhere over `bytesToSign`.
@@ -109,20 +115,22 @@ public struct SignedDocument: Sendable {
     /// - Throws: `malformed` when either text is not that, `badSignature` when the signature is not by that key over this
     ///   document, `exists` when the key has signed already, `limitExceeded` with eight signatures.
     public func attaching(signature signatureText: String, by publicKeyText: String) throws -> SignedDocument {
-        let key = try PublicKey(publishing: publicKeyText)
-        guard let bytes = Base64.decode(signatureText.utf8), bytes.count == 64 else {
-            throw Refusal.malformed("a signature is the base64 of 64 bytes")
+        try publicly {
+            let key = try PublicKey(publishing: publicKeyText)
+            guard let bytes = Base64.decode(signatureText.utf8), bytes.count == 64 else {
+                throw Refusal.malformed("a signature is the base64 of 64 bytes")
+            }
+            try checkNew(key)
+            let signature = Envelope.Signature(keyID: key.id, bytes: bytes)
+            let alone = Envelope(kind: envelope.kind, payload: envelope.payload, signatures: [signature])
+            guard !Signers(of: alone, among: [key]).keys.isEmpty else {
+                throw Refusal(
+                    .badSignature,
+                    "the signature is not by key \(key.id) over this document; sign exactly the bytes that pae prints")
+            }
+            return SignedDocument(
+                Envelope(kind: envelope.kind, payload: envelope.payload, signatures: envelope.signatures + [signature]))
         }
-        try checkNew(key)
-        let signature = Envelope.Signature(keyID: key.id, bytes: bytes)
-        let alone = Envelope(kind: envelope.kind, payload: envelope.payload, signatures: [signature])
-        guard !Signers(of: alone, among: [key]).keys.isEmpty else {
-            throw Refusal(
-                .badSignature,
-                "the signature is not by key \(key.id) over this document; sign exactly the bytes that pae prints")
-        }
-        return SignedDocument(
-            Envelope(kind: envelope.kind, payload: envelope.payload, signatures: envelope.signatures + [signature]))
     }
 
     private func checkNew(_ key: PublicKey) throws {
@@ -170,7 +178,9 @@ public struct SignedDocument: Sendable {
     ///
     /// - Parameter path: Where; a regular file there is replaced.
     /// - Throws: `notARegularFile` when something else stands there, `noSuchFile`, `ioFailure`.
-    public func write(to path: String) throws { try OutputFile.write(bytes, to: path) }
+    public func write(to path: String) throws {
+        try publicly { try OutputFile.write(bytes, to: path) }
+    }
 }
 
 extension PublicKey {

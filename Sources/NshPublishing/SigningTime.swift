@@ -12,8 +12,10 @@ public enum SigningTime {
     ///
     /// - Throws: `badRequest` when the variable is set to anything but a plain decimal number of at most 2⁵³−1.
     public static func current() throws -> Int64 {
-        guard let value = getenv(variable) else { return clock() }
-        return try seconds(from: String(cString: value))
+        try publicly {
+            guard let value = getenv(variable) else { return clock() }
+            return try seconds(from: String(cString: value))
+        }
     }
 
     /// Returns the clock's time, in seconds since 1970 UTC, whatever the environment says.

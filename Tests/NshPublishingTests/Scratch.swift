@@ -82,6 +82,8 @@ func expectRefusal(
         Issue.record("expected \(code)", sourceLocation: sourceLocation)
     } catch let refusal as Refusal {
         #expect(refusal.code == code, "\(refusal.message)", sourceLocation: sourceLocation)
+    } catch let error as NshError {
+        #expect(error.code.rawValue == code.rawValue, "\(error)", sourceLocation: sourceLocation)
     } catch {
         Issue.record("expected \(code), got \(error)", sourceLocation: sourceLocation)
     }
@@ -96,6 +98,8 @@ func expectTrouble(
         Issue.record("expected \(code)", sourceLocation: sourceLocation)
     } catch let trouble as Trouble {
         #expect(trouble.code == code, "\(trouble.message)", sourceLocation: sourceLocation)
+    } catch let error as NshError {
+        #expect(error.code.rawValue == code.rawValue, "\(error)", sourceLocation: sourceLocation)
     } catch {
         Issue.record("expected \(code), got \(error)", sourceLocation: sourceLocation)
     }

@@ -19,8 +19,10 @@ public struct Passphrase: ~Copyable, Sendable {
     public init(wiping bytes: inout [UInt8]) throws {
         defer { Sodium.wipe(&bytes) }
         let count = bytes.count
-        try Self.check(count)
-        memory = try SecretMemory(count: count) { buffer in buffer.copyBytes(from: bytes) }
+        memory = try publicly {
+            try Self.check(count)
+            return try SecretMemory(count: count) { buffer in buffer.copyBytes(from: bytes) }
+        }
         self.count = count
     }
 

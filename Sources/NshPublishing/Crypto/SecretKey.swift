@@ -19,8 +19,10 @@ public struct SecretKey: ~Copyable, Sendable {
     ///
     /// - Throws: `ioFailure` when the system gives no random numbers or no memory.
     public static func generate() throws -> SecretKey {
-        try SecretKey { seed in
-            if let base = seed.baseAddress { randombytes_buf(base, seed.count) }
+        try publicly {
+            try SecretKey { seed in
+                if let base = seed.baseAddress { randombytes_buf(base, seed.count) }
+            }
         }
     }
 
@@ -32,11 +34,11 @@ public struct SecretKey: ~Copyable, Sendable {
     /// - Throws: `malformed` for any other number of bytes: neither an expanded secret key of 64 bytes nor one of 96 is a
     ///   seed.
     public init(seed: [UInt8]) throws {
-        guard seed.count == Self.seedCount else {
-            throw Refusal.malformed("a secret key has a seed of \(Self.seedCount) bytes, not \(seed.count)")
-        }
-        try self.init { target in
-            target.copyBytes(from: seed)
+        self = try publicly {
+            guard seed.count == Self.seedCount else {
+                throw Refusal.malformed("a secret key has a seed of \(Self.seedCount) bytes, not \(seed.count)")
+            }
+            return try SecretKey { $0.copyBytes(from: seed) }
         }
     }
 

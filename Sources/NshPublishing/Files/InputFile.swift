@@ -85,6 +85,10 @@ extension Passphrase {
     /// - Parameter path: The file, such as `/dev/fd/3`.
     /// - Throws: `noSuchFile` or `ioFailure` when it cannot be read, `badRequest` when it is empty or too long.
     public init(readingFile path: String) throws {
+        self = try publicly { try Passphrase(fromFile: path) }
+    }
+
+    private init(fromFile path: String) throws {
         let name = "the passphrase file \(Printable.escaped(path))"
         let descriptor = OwnedDescriptor(
             owning: try SystemCall.check("cannot open \(name)") { nsh_openat(AT_FDCWD, path, O_RDONLY | O_NOCTTY, 0) })

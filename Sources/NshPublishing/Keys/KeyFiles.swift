@@ -27,15 +27,17 @@ public enum KeyFiles {
         _ key: borrowing SecretKey, named name: String, sealedWith passphrase: borrowing Passphrase,
         cost: KeyDerivationCost = .standard
     ) throws -> Paths {
-        let salt = try Sodium.randomBytes(SeedSeal.saltCount)
-        let nonce = try Sodium.randomBytes(SeedSeal.nonceCount)
-        let open = SecretKeyDocument(
-            protection: .sealed(cost), nonce: nonce, salt: salt, publicKey: key.publicKey, secret: [])
-        let seal = SeedSeal(salt: salt, nonce: nonce, cost: cost, associatedData: open.associatedData)
-        let document = SecretKeyDocument(
-            protection: .sealed(cost), nonce: nonce, salt: salt, publicKey: key.publicKey,
-            secret: try seal.seal(key, under: passphrase))
-        return try write(document, named: name)
+        try publicly {
+            let salt = try Sodium.randomBytes(SeedSeal.saltCount)
+            let nonce = try Sodium.randomBytes(SeedSeal.nonceCount)
+            let open = SecretKeyDocument(
+                protection: .sealed(cost), nonce: nonce, salt: salt, publicKey: key.publicKey, secret: [])
+            let seal = SeedSeal(salt: salt, nonce: nonce, cost: cost, associatedData: open.associatedData)
+            let document = SecretKeyDocument(
+                protection: .sealed(cost), nonce: nonce, salt: salt, publicKey: key.publicKey,
+                secret: try seal.seal(key, under: passphrase))
+            return try write(document, named: name)
+        }
     }
 
     /// Writes a new key as it is: whoever can read the file has the key.
@@ -47,20 +49,24 @@ public enum KeyFiles {
     /// - Throws: As `create(_:named:sealedWith:cost:)`.
     @discardableResult
     public static func createUnsealed(_ key: borrowing SecretKey, named name: String) throws -> Paths {
-        let document = SecretKeyDocument(
-            protection: .none, nonce: [UInt8](repeating: 0, count: SeedSeal.nonceCount),
-            salt: [UInt8](repeating: 0, count: SeedSeal.saltCount), publicKey: key.publicKey,
-            secret: key.withSeed { Array(UnsafeBufferPointer(start: $0, count: SecretKey.seedCount)) })
-        return try write(document, named: name)
+        try publicly {
+            let document = SecretKeyDocument(
+                protection: .none, nonce: [UInt8](repeating: 0, count: SeedSeal.nonceCount),
+                salt: [UInt8](repeating: 0, count: SeedSeal.saltCount), publicKey: key.publicKey,
+                secret: key.withSeed { Array(UnsafeBufferPointer(start: $0, count: SecretKey.seedCount)) })
+            return try write(document, named: name)
+        }
     }
 
     /// Tells whether a key of that name can be written, before anybody is asked for a passphrase.
     ///
     /// - Throws: `exists` when either file is there.
     public static func checkFree(_ name: String) throws {
-        let paths = try paths(of: name)
-        for path in [paths.publicKey, paths.secretKey] {
-            if NewFile.isTaken(path) { throw taken(path) }
+        try publicly {
+            let paths = try paths(of: name)
+            for path in [paths.publicKey, paths.secretKey] {
+                if NewFile.isTaken(path) { throw taken(path) }
+            }
         }
     }
 
@@ -70,7 +76,9 @@ public enum KeyFiles {
     /// - Returns: The key in base64.
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`, `limitExceeded`; `malformed` for anything but the base64
     ///   of 32 bytes and at most one line feed.
-    public static func publicKeyText(readingFile path: String) throws -> String { try publicKey(at: path).base64 }
+    public static func publicKeyText(readingFile path: String) throws -> String {
+        try publicly { try publicKey(at: path).base64 }
+    }
 
     /// Reads a public key file.
     ///

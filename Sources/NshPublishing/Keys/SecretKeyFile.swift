@@ -19,6 +19,10 @@ public struct SecretKeyFile: Sendable {
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`, `limitExceeded`; `malformed` for anything that is not
     ///   exactly the format.
     public init(reading path: String) throws {
+        self = try publicly { try SecretKeyFile(fromFile: path) }
+    }
+
+    private init(fromFile path: String) throws {
         let content = try InputFile.read(path, limit: Self.maximumCount, what: "the secret key file")
         document = try SecretKeyDocument(parsing: content.bytes)
         self.path = path
@@ -47,20 +51,22 @@ public struct SecretKeyFile: Sendable {
     /// - Throws: `wrongPassphrase` when the seal does not open, for whatever reason; `malformed` when the public half is
     ///   another key's; what `passphrase` throws.
     public func open(passphrase: () throws -> Passphrase) throws -> SecretKey {
-        let key: SecretKey
-        switch document.protection {
-        case .none:
-            key = try SecretKey(seed: document.secret)
-        case .sealed(let cost):
-            let seal = SeedSeal(
-                salt: document.salt, nonce: document.nonce, cost: cost, associatedData: document.associatedData)
-            key = try seal.open(document.secret, with: try passphrase())
+        try publicly {
+            let key: SecretKey
+            switch document.protection {
+            case .none:
+                key = try SecretKey(seed: document.secret)
+            case .sealed(let cost):
+                let seal = SeedSeal(
+                    salt: document.salt, nonce: document.nonce, cost: cost, associatedData: document.associatedData)
+                key = try seal.open(document.secret, with: try passphrase())
+            }
+            guard key.publicKey == document.statedPublicKey else {
+                throw Refusal.malformed(
+                    "the secret key file \(Printable.escaped(path)) states the public key of another secret; "
+                        + "it was altered, and nothing is signed with it")
+            }
+            return key
         }
-        guard key.publicKey == document.statedPublicKey else {
-            throw Refusal.malformed(
-                "the secret key file \(Printable.escaped(path)) states the public key of another secret; "
-                    + "it was altered, and nothing is signed with it")
-        }
-        return key
     }
 }
