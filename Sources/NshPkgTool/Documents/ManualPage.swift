@@ -5,7 +5,7 @@ enum ManualPage {
         var lines = [
             ".\\\" Made by `nsh-pkgtool document man`; do not edit.",
             ".TH NSH\\-PKGTOOL 1 \"\" \"nsh\\-pkgtool \(Tool.version)\" \"User Commands\"",
-            ".SH NAME", "nsh\\-pkgtool \\- make, check and open signed packages",
+            ".ad l", ".SH NAME", "nsh\\-pkgtool \\- make, check and open signed packages",
             ".SH SYNOPSIS", ".B nsh\\-pkgtool", ".I VERB", "[operands] [options]",
             ".SH DESCRIPTION",
             escape(

@@ -29,9 +29,9 @@ struct Packaging {
     ///   - work: Makes the package.
     /// - Throws: What the work throws, `OutputFailure`.
     func run(_ path: String, isDraft: Bool = false, _ work: () throws -> PublishedPackage) throws {
-        let package: PublishedPackage
+        let made: PublishedPackage
         do {
-            package = try work()
+            made = try work()
         } catch {
             bar.finish()
             try reportRemarks()
@@ -41,12 +41,12 @@ struct Packaging {
         try reportRemarks()
         let kind = isDraft ? "draft of " : ""
         try console.answer(
-            Self.object(package, path, isDraft: isDraft),
-            text: "OK  \(Terminal.safe(path)): \(kind)\(package.id) \(Terminal.safe(package.version)) "
-                + "(build \(package.build))  \(Amount.count(package.files, "file")), \(Amount.bytes(package.packageSize))"
+            Self.object(made, path, isDraft: isDraft),
+            text: "OK  \(Terminal.safe(path)): \(kind)\(made.id) \(Terminal.safe(made.version)) "
+                + "(build \(made.build))  \(Amount.count(made.files, "file")), \(Amount.bytes(made.packageSize))"
         )
         if isDraft { try console.hint(Self.nextStep(path)) }
-        if console.isVerbose, case .notChecked = package.certificate {
+        if console.isVerbose, case .notChecked = made.certificate {
             try console.note("whether a root that hosts trust signed the certificate was not checked; --root checks it")
         }
     }

@@ -1,6 +1,6 @@
 import NshTrust
 
-/// `store check`: is the store, and everything it has installed, as it should be?
+/// `store check`: looks for damage in a store and in what it has installed.
 enum StoreCheckVerb {
     static let verb = Verb(
         name: "store check",

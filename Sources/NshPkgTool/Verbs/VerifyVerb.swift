@@ -1,6 +1,6 @@
 import NshTrust
 
-/// `verify`: is a package what a trusted publisher signed?
+/// `verify`: judges packages whole and changes nothing.
 enum VerifyVerb {
     static let verb = Verb(
         name: "verify",
