@@ -50,10 +50,11 @@ t 0 store apps --state store; says "com.example.orders  build 7  Example Ltd  ac
 t 0 store events --state store; says "refused rolledBack"; says "refused keyRevoked"; says "opened"
 
 # Tampering.
-cp orders-7.nshpkg bad.nshpkg
+t 0 publish orders --key release2.secret --certificate release2.cert --build 8 -o bad.nshpkg
 printf X | dd of=bad.nshpkg bs=1 seek=$(($(stat -c %s bad.nshpkg) - 100)) conv=notrunc status=none
 t 1 verify bad.nshpkg --root root.pub; says "REFUSED payloadCorrupt  bad.nshpkg: "
-t 1 open bad.nshpkg --state store --root root.pub
+t 1 open bad.nshpkg --state store --root root.pub; says "REFUSED payloadCorrupt"
+t 0 store apps --state store; says "build 7"; says_not "build 8"
 head -c 300 orders-7.nshpkg >short.nshpkg
 t 1 verify short.nshpkg --root root.pub; says "REFUSED truncated"
 { cat orders-7.nshpkg; echo x; } >long.nshpkg
