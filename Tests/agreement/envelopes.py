@@ -9,7 +9,7 @@ import hashlib
 import json
 import struct
 
-from _common import Checks, certify, keygen, tool
+from common_publishing import Checks, certify, keygen, tool
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError

@@ -6,7 +6,7 @@ import base64
 import json
 import os
 
-from _common import Checks, keygen, tool, NOT_AFTER, NOT_BEFORE
+from common_publishing import Checks, keygen, tool, NOT_AFTER, NOT_BEFORE
 from nacl import bindings, exceptions, pwhash
 from nacl.signing import SigningKey
 

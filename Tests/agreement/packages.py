@@ -11,7 +11,7 @@ import random
 import tarfile
 import zipfile
 
-from _common import NOW, REFERENCE, SIGNED_AT, Checks, certify, has_verb, keygen, reference, run, tool
+from common_publishing import NOW, REFERENCE, SIGNED_AT, Checks, certify, has_verb, keygen, reference, run, tool
 
 APP = {"id": "com.example.orders", "name": "Orders", "version": "1.4.0", "build": 42}
 ANSWERS = []
@@ -228,7 +228,7 @@ def installed_tree_checks_itself(checks, directory):
     files = trees()["many"]
     source = put(directory / "app", files)
     tool("publish", source, "--key", "release.secret", "--certificate", "release.cert", "-o", "a.nshpkg", directory=directory)
-    tool("extract", "a.nshpkg", "tree", "--root", "root.pub", directory=directory)
+    tool("extract", "a.nshpkg", "tree", "--root", "root.pub", "--at", NOW, directory=directory)
     result = run("sha256sum", "-c", "--quiet", "--strict", "SHA256SUMS", directory=directory / "tree")
     checks.equal("sha256sum -c", result.status, 0)
     found = sorted(str(path.relative_to(directory / "tree")) for path in (directory / "tree").rglob("*") if path.is_file())

@@ -1,4 +1,4 @@
-"""What the scripts of Tests/agreement share: the tool, a temporary directory, counting."""
+"""What the scripts about publishing share: the tool, fixed times, a temporary directory for each part, counting."""
 import json
 import os
 import pathlib
