@@ -27,6 +27,7 @@ package final class PackageFile: Sendable {
     /// - Parameters:
     ///   - path: Any path; symbolic links are followed.
     ///   - forbidden: Files that are never opened here: the store's database and journal.
+    /// - Returns: The file, to be read from its start.
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`.
     package static func open(_ path: String, forbidden: Set<FileIdentity> = []) throws(Trouble) -> PackageFile {
         let name = Printable.escaped(path, limit: 1000)
@@ -50,6 +51,7 @@ package final class PackageFile: Sendable {
     /// - Parameters:
     ///   - descriptor: An open file.
     ///   - forbidden: Files that are never touched here: the store's database and journal.
+    /// - Returns: The file, through a descriptor of its own.
     /// - Throws: `notARegularFile`, `ioFailure`.
     package static func duplicate(
         _ descriptor: Int32, forbidden: Set<FileIdentity> = []

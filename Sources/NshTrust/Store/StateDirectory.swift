@@ -59,6 +59,9 @@ package final class StateDirectory: Sendable {
     package static func open(
         _ path: String, modes: Modes = .library, access: Access = .readWrite
     ) throws(Trouble) -> StateDirectory {
+        guard !path.utf8.contains(0) else {
+            throw Trouble(.noSuchFile, "the path \(Printable.escaped(path)) holds a NUL")
+        }
         if access == .readWrite { try Directory.make(path, permissions: modes.directory) }
         let root = try Directory.open(path)
         if let exposure = try root.status().exposure {

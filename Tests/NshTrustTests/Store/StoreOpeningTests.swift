@@ -38,6 +38,11 @@ import Testing
         #expect(directory.exists("a/b/state"))
     }
 
+    @Test(arguments: ["state\0x", ""]) func refusesPathThatIsNone(path: String) {
+        #expect(code { _ = try StateDirectory.open(path.isEmpty ? "" : directory.path(path)) } == "noSuchFile")
+        #expect(directory.names().isEmpty)
+    }
+
     @Test(.rules("STO-1")) func remembersBuildsAfterReopening() throws {
         let package = try StoreFixture(directory).record(build: 6)
         let build = try open().read { try $0.acceptedBuild(of: package.app.id) }
