@@ -159,6 +159,24 @@ enum ArchiveForm: String, CaseIterable, Sendable {
         #expect(bench.problems == ["unsafePath .git", "unsafePath assets/.DS_Store"])
     }
 
+    @Test(.rules("LIM-21")) func namesAPathThatIsTooLongByItsBeginning() {
+        let long = Array(repeating: String(repeating: "d", count: 99), count: 60).joined(separator: "/")
+        expectRefusal(.unsafePath) { try publish(Self.app + [.file(long, "x")]) }
+        #expect(bench.problems.count == 1)
+        #expect((bench.problems.first?.utf8.count ?? 0) < 1100)
+    }
+
+    @Test(.rules("LIM-3", "LIM-4")) func countsEntriesOfEveryKindAgainstTheLimits() {
+        bench.options.limits.files = 6
+        bench.options.limits.directories = 6
+        bench.options.symbolicLinks = .followed
+        let names = (0..<7).map { "n\($0)" }
+        expectRefusal(.limitExceeded) { try publish(names.map { .file($0, "") }) }
+        expectRefusal(.limitExceeded) { try publish(names.map { ArchiveEntry(path: $0, kind: .directory) }) }
+        expectRefusal(.limitExceeded) { try publish(names.map { ArchiveEntry(path: $0, kind: .link("n")) }) }
+        expectRefusal(.limitExceeded) { try publish(names.map { ArchiveEntry(path: $0, kind: .device) }) }
+    }
+
     @Test func reportsEmptyDirectories() throws {
         try publish(Self.app + [ArchiveEntry(path: "empty/", kind: .directory)])
         #expect(bench.notes.contains { $0.hasPrefix("empty is empty") })

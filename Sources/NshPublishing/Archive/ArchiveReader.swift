@@ -24,6 +24,8 @@ struct ArchiveReader {
     /// Links to resolve when all files are known: where they are, and to what they lead.
     private var links: [(path: [UInt8], target: [UInt8])] = []
     private var directories: [[UInt8]] = []
+    /// Strays that were named already: of a whole directory of them the directory is.
+    private var strays: Set<[UInt8]> = []
 
     /// Reads an archive whole.
     ///
@@ -100,15 +102,18 @@ struct ArchiveReader {
         let path = Self.normalized(Self.bytes(name))
         let kind = archive_entry_filetype(entry) & Self.kinds
         if path.isEmpty, kind == Self.directory { return }
-        if options.strayFiles == .refused, let (stray, problem) = Self.stray(path) {
-            let isKnown = inventory.problems.contains { $0.path == stray }
-            return isKnown ? () : try inventory.add(.unsafePath, stray, problem)
+        if options.strayFiles == .refused, let (stray, problem) = Self.stray(path.prefix(PathRules.pathMaxBytes)) {
+            return strays.insert(stray).inserted ? try inventory.add(.unsafePath, stray, problem) : ()
+        }
+        guard path.count <= PathRules.pathMaxBytes else {
+            let shown = Array(path.prefix(PathRules.pathMaxBytes))
+            return try inventory.add(.unsafePath, shown, "is longer than \(PathRules.pathMaxBytes) bytes")
         }
         if let target = archive_entry_hardlink(entry) {
             return try addLink(path, to: Self.normalized(Self.bytes(target)), "is a hard link to another entry")
         }
         switch kind {
-        case Self.directory: directories.append(path)
+        case Self.directory: try addDirectory(path)
         case Self.regular: try spoolFile(path, of: archive, &buffer)
         case Self.link:
             guard let target = archive_entry_symlink(entry), let resolved = Self.resolve(Self.bytes(target), from: path)
@@ -120,10 +125,20 @@ struct ArchiveReader {
         }
     }
 
+    private mutating func addDirectory(_ path: [UInt8]) throws {
+        guard directories.count < options.limits.directories else {
+            throw Refusal(.limitExceeded, "the archive has more than \(options.limits.directories) directories")
+        }
+        directories.append(path)
+    }
+
     private mutating func addLink(_ path: [UInt8], to target: [UInt8], _ what: String) throws {
         guard options.symbolicLinks == .followed else {
             return try inventory.add(
                 .unsafeMember, path, "\(what); --follow-links packs what it leads to, when that lies inside")
+        }
+        guard links.count < options.limits.files else {
+            throw Refusal(.limitExceeded, "the archive has more than \(options.limits.files) links")
         }
         links.append((path, target))
     }
@@ -200,7 +215,7 @@ struct ArchiveReader {
     }
 
     /// Finds the first component that some program left behind, and what is wrong with it.
-    private static func stray(_ path: [UInt8]) -> (path: [UInt8], problem: String)? {
+    private static func stray(_ path: ArraySlice<UInt8>) -> (path: [UInt8], problem: String)? {
         for component in path.split(separator: 0x2F) {
             guard let problem = SourceInventory.strayProblem(of: component) else { continue }
             return (Array(path[..<component.endIndex]), problem)

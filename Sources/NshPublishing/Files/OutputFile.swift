@@ -52,9 +52,6 @@ package struct OutputFile: ~Copyable {
     /// The open file, valid for as long as this value lives.
     package var raw: Int32 { descriptor.raw }
 
-    /// Where the file stands until it is kept, for reading it back.
-    package var temporaryPath: String { "/proc/self/fd/\(descriptor.raw)" }
-
     /// Adds bytes at the end of what was written.
     ///
     /// - Throws: `ioFailure`.

@@ -120,3 +120,10 @@ struct SecretKeyDocument: Sendable {
         ]).serialized
     }
 }
+
+extension SecretKeyDocument: CustomStringConvertible, CustomReflectable {
+    var description: String { "secret key document" }
+
+    /// No children: a dump shows no secret.
+    var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -2,6 +2,9 @@ package import NshTrust
 
 /// A secret key file that has been read and not been opened.
 ///
+/// Of a file without a passphrase this value holds the seed in memory that is not locked: let go of it once the key is
+/// open. Printing or reflecting it shows the path and nothing else.
+///
 /// - Spec: KEY-6, KEY-7, KEY-8
 public struct SecretKeyFile: Sendable {
     /// Where it was read.
@@ -69,4 +72,12 @@ public struct SecretKeyFile: Sendable {
             return key
         }
     }
+}
+
+extension SecretKeyFile: CustomStringConvertible, CustomReflectable {
+    /// The path, escaped.
+    public var description: String { "secret key file \(Printable.escaped(path))" }
+
+    /// No children: a debugger's or logger's dump shows no secret.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

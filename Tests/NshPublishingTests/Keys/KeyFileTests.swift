@@ -220,6 +220,21 @@ import Testing
         }
     }
 
+    @Test func printsNoSecretWhateverPrintsIt() throws {
+        try KeyFiles.createUnsealed(TestKeys.key(7), named: scratch.file("open"))
+        let file = try SecretKeyFile(reading: scratch.file("open.secret"))
+        var dumped = ""
+        dump(file, to: &dumped)
+        for text in ["\(file)", String(reflecting: file), dumped, "\([file])", "\(Optional(file) as Any)"] {
+            #expect(!text.contains("7, 7") && !text.contains("BwcHBw"))
+        }
+        do {
+            _ = try SecretKey(seed: [UInt8](repeating: 7, count: 33))
+        } catch {
+            #expect(!"\(error)".contains("7, 7"))
+        }
+    }
+
     @Test func wipesTheCallersPassphrase() throws {
         var bytes = Array("secret".utf8)
         _ = try Passphrase(wiping: &bytes)
