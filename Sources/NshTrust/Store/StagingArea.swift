@@ -15,15 +15,27 @@ package final class StagingArea: Sendable {
     /// - Returns: The tree; dropping it removes what was written unless it was installed.
     /// - Throws: `storeFull`, `storeUnsafe`, `ioFailure`.
     package func makeTree() throws(Trouble) -> StagedTree {
-        let staging = try state.directory(StateDirectory.stagingName)
         while true {
+            let staging = try state.directory(StateDirectory.stagingName)
             let name = Self.randomName()
-            // Mode 0755 is the installed tree's; `staging` itself keeps others out.
-            let directory = try staging.makeDirectory(name, permissions: 0o755)
-            // Between making and locking, clean-up may have taken the directory for an abandoned one.
-            guard try FileLock.take(directory.raw, .exclusive, staging.shown(name)) else { continue }
-            guard try staging.status(of: name)?.identity == directory.status().identity else { continue }
+            // Until it is locked, clean-up may take the directory for an abandoned one, or remove it even before it is
+            // opened.
+            guard let directory = try Self.make(name, in: staging),
+                try FileLock.take(directory.raw, .exclusive, staging.shown(name)),
+                try staging.status(of: name)?.identity == directory.status().identity
+            else { continue }
             return StagedTree(directory, name: name, state: state)
+        }
+    }
+
+    /// Makes a directory, or returns nil when it was gone before it could be opened.
+    private static func make(_ name: String, in staging: borrowing Directory) throws(Trouble) -> Directory? {
+        do {
+            // Mode 0755 is the installed tree's; `staging` itself keeps others out.
+            return try staging.makeDirectory(name, permissions: 0o755)
+        } catch {
+            guard error.code == .noSuchFile else { throw error }
+            return nil
         }
     }
 

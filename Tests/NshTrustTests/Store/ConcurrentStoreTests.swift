@@ -39,6 +39,25 @@ import Testing
         }
     }
 
+    @Test(.rules("STO-14")) func cleanUpNeverStopsWhoIsMakingATree() async throws {
+        let state = try StateDirectory.open(directory.path("state"))
+        let store = try SQLiteTrustStore.open(in: state)
+        try await threads(4) { number in
+            let staging = StagingArea(state)
+            if number == 0 {
+                try store.commit { for _ in 0..<4000 { _ = try staging.removeAbandoned(in: $0) } }
+            } else {
+                for _ in 0..<1000 {
+                    let tree = try staging.makeTree()
+                    #expect(try state.directory(StateDirectory.stagingName).status(of: tree.name) != nil)
+                    try tree.discard()
+                }
+            }
+        }
+        try store.commit { _ = try StagingArea(state).removeAbandoned(in: $0) }
+        #expect(directory.names("state/staging").isEmpty)
+    }
+
     @Test(arguments: [true, false]) func risingBuildsAtOnceLoseNoneAndNeverFall(sharesOneStore: Bool) async throws {
         let path = directory.path("state")
         let chains = try (1...40).map { try StoreFixture.chain(build: $0) }
