@@ -61,6 +61,9 @@ let package = Package(
         .testTarget(
             name: "NshPublishingTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive"],
             swiftSettings: strict),
+        .testTarget(
+            name: "NshPkgToolTests", dependencies: ["NshPkgTool", "NshTrust", "NshPublishing", "TestSupport"],
+            swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]
 )
