@@ -9,7 +9,7 @@ import hashlib
 import json
 import struct
 
-from common_publishing import Checks, certify, keygen, tool
+from common_publishing import NOW, REFERENCE, Checks, certify, keygen, reference, tool
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
@@ -108,12 +108,17 @@ def same_bytes_to_sign(checks, directory):
         checks.equal(f"{kind}: bytes to sign", result.output, envelope(document).pae())
 
 
-def theirs_verify_here(checks, directory):
-    """A root whose secret only the other program has signs drafts of ours."""
-    signer = CryptoSigner(Ed25519PrivateKey.generate())
-    public = bytes.fromhex(signer.public_key.keyval["public"]) if len(signer.public_key.keyval["public"]) == 64 else \
-        signer.public_key._crypto_key().public_bytes_raw()
+def hsm(directory):
+    """A key whose secret half only the other program has; its public half is hsm.pub."""
+    secret = Ed25519PrivateKey.generate()
+    public = secret.public_key().public_bytes_raw()
     (directory / "hsm.pub").write_text(base64.b64encode(public).decode() + "\n")
+    return CryptoSigner(secret)
+
+
+def theirs_verify_here(checks, directory):
+    """A root that is kept elsewhere signs drafts of ours."""
+    signer = hsm(directory)
     keygen(directory, "release", "root")
     certify(directory, root="hsm.pub", output="draft.cert")
     tool("revoke", "--root", "hsm.pub", "--first", "--key", "release.pub", "-o", "draft.json", directory=directory)
@@ -138,6 +143,31 @@ def theirs_verify_here(checks, directory):
         checks.check(f"{name}: inspect takes it as verified", found.status == 0, found.errors)
 
 
+def their_release_key_signs_a_package(checks, directory):
+    """A release key that is kept elsewhere signs the header of a draft; both readers accept the package."""
+    signer = hsm(directory)
+    keygen(directory, "root")
+    certify(directory, key="hsm.pub")
+    (directory / "app").mkdir()
+    (directory / "app" / "bundle.js").write_text("hello\n")
+    tool("publish", "app", "--key", "hsm.pub", "--certificate", "release.cert", "--id", "com.example.a", "--name", "A",
+         "--version", "1", "--build", "4", "-o", "draft.nshpkg", directory=directory)
+    verdict = lambda package: tool("verify", package, "--root", "root.pub", "--at", NOW, "--json", directory=directory,
+                                   status=None).json()
+    checks.equal("no reader takes a draft", verdict("draft.nshpkg").get("code"), "malformed")
+    signature = bytes.fromhex(signer.sign(tool("pae", "draft.nshpkg", directory=directory).output).signature)
+    tool("attach", "draft.nshpkg", "--signature", base64.b64encode(signature).decode(), "--key", "hsm.pub", "-o",
+         "signed.nshpkg", directory=directory)
+    checks.equal("verdict", verdict("signed.nshpkg")["verdict"], "accepted")
+    key = key_of(directory, "hsm")
+    checks.equal("header verifies there", verifies(header_of(directory / "signed.nshpkg")[0], [key]), {key.keyid})
+    if REFERENCE.exists():
+        checks.equal("reference", reference("verify", "signed.nshpkg", "--root", "root.pub", "--at", NOW,
+                                            directory=directory).json()["verdict"], "accepted")
+    else:
+        checks.skip("reference", f"no reference reader at {REFERENCE}")
+
+
 def drafts_are_stable(checks, directory):
     """A draft is signed by two keys in either order: both orders verify, both readers count two."""
     keygen(directory, "root", "root2", "release")
@@ -153,4 +183,5 @@ def drafts_are_stable(checks, directory):
 
 
 if __name__ == "__main__":
-    Checks().run(ours_verify_there, ours_cosigned_verify_there, same_bytes_to_sign, theirs_verify_here, drafts_are_stable)
+    Checks().run(ours_verify_there, ours_cosigned_verify_there, same_bytes_to_sign, theirs_verify_here,
+                 their_release_key_signs_a_package, drafts_are_stable)
