@@ -63,6 +63,42 @@ struct JSONCorpusTests {
         #expect(accepted == Self.expectsAcceptance(name, .integers))
     }
 
+    @Test("as a value of app.json", .rules("SUM-9"), arguments: names)
+    func judgesTheFileInAppJSON(_ name: String) throws {
+        let bytes = try SharedCorpora.bytes("corpora/json/\(name)")
+        let header = try PackageHeader(parsing: Self.header(capabilities: Array("{}".utf8)))
+        let file = Array(#"{"build":1,"id":"a.b","name":"n","version":"1","x":"#.utf8) + bytes + Array("}".utf8)
+        #expect(Self.isAccepted(file, as: .app, header) == Self.expectsAcceptance(name, .any))
+        #expect(!Self.isAccepted(bytes, as: .app, header), "alone it does not name the app")
+    }
+
+    @Test("as a value of capabilities.json", .rules("SUM-10"), arguments: names)
+    func judgesTheFileInCapabilitiesJSON(_ name: String) throws {
+        let bytes = try SharedCorpora.bytes("corpora/json/\(name)")
+        let file = Array(#"{"x":"#.utf8) + bytes + Array("}".utf8)
+        // The header has the same value where it can have it at all.
+        let header = try? PackageHeader(parsing: Self.header(capabilities: file))
+        let other = try PackageHeader(parsing: Self.header(capabilities: Array(#"{"y":0}"#.utf8)))
+        if let header { #expect(Self.isAccepted(file, as: .capabilities, header)) }
+        #expect(!Self.isAccepted(file, as: .capabilities, other))
+    }
+
+    @Test("as an export of a store", arguments: names)
+    func refusesTheFileAsAnExport(_ name: String) throws {
+        let bytes = try SharedCorpora.bytes("corpora/json/\(name)")
+        #expect(!Self.succeeds { () throws(Refusal) in _ = try StoreDocument(parsing: bytes) })
+    }
+
+    static func isAccepted(_ file: [UInt8], as declaration: Declaration, _ header: PackageHeader) -> Bool {
+        do {
+            try declaration.judge(file, header: header)
+            return true
+        } catch {
+            #expect(error.code == .manifestMismatch)
+            return false
+        }
+    }
+
     @Test("as a whole signed document", arguments: names)
     func refusesTheFileAsADocument(_ name: String) throws {
         let bytes = try SharedCorpora.bytes("corpora/json/\(name)")
