@@ -13,11 +13,11 @@ struct KeyFileCorpusTests {
         expectRefusal(.malformed) { _ = try SecretKeyDocument(parsing: bytes) }
     }
 
-    @Test("nor is a key file in which one takes the place of a value", arguments: SharedCorpora.names(in: "corpora/json"))
+    @Test(
+        "nor is a key file in which one takes the place of a value", arguments: SharedCorpora.names(in: "corpora/json"))
     func refusesTheFileAsAMember(_ name: String) throws {
         let bytes = try SharedCorpora.bytes("corpora/json/\(name)")
-        expectRefusal(.malformed) {
-            _ = try SecretKeyDocument(parsing: Array(#"{"format":"nsh-secret-key-1","x":"#.utf8) + bytes + Array("}".utf8))
-        }
+        let document = Array(#"{"format":"nsh-secret-key-1","x":"#.utf8) + bytes + Array("}".utf8)
+        expectRefusal(.malformed) { _ = try SecretKeyDocument(parsing: document) }
     }
 }
