@@ -65,7 +65,8 @@ void nsh_remember_interruption(void) {
         if (sigaction(signals[i], 0, &before) != 0 || before.sa_handler == SIG_IGN) continue;
         memset(&action, 0, sizeof action);
         action.sa_handler = remember;
-        action.sa_flags = (int)(SA_RESETHAND | SA_RESTART);
+        /* Not SA_RESTART: a read that waits must end. */
+        action.sa_flags = (int)SA_RESETHAND;
         sigaction(signals[i], &action, 0);
     }
 }

@@ -76,4 +76,20 @@ for arguments in ("extract - big --root root.pub", "verify - --root root.pub"):
     time.sleep(0.2)
     check("nothing is left", not os.path.exists("big") and not [name for name in os.listdir(".") if name.startswith(".nsh")],
           str(os.listdir(".")))
+
+# A pipe that never says anything does not keep it, and so is not decided.
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    process = subprocess.Popen([TOOL, "extract", "-", "big", "--root", "root.pub"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(0.5)
+    process.send_signal(number)
+    try:
+        out, err = process.communicate(timeout=10)
+        ended = process.returncode
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, ended = process.communicate()[0], None
+    check(f"signal {number} ends a read that waits", ended == -number, f"{ended} {out!r}")
+    check("and says so", b"ERROR cancelled" in out, repr(out))
+    check("nothing is left", not [name for name in os.listdir(".") if name.startswith(".nsh") or name == "big"])
 count.finish()

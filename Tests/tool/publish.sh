@@ -34,6 +34,27 @@ t 0 publish app.tar --key release.secret --certificate release.cert -o t.nshpkg
 t 0 publish app.tar.gz --key release.secret --certificate release.cert -o z.nshpkg
 t 0 verify t.nshpkg z.nshpkg --root root.pub
 
+# Names beyond ASCII, from a directory, a tar and a zip: the same package.
+cp -r orders wide
+echo 1 >"wide/assets/größe 日本.txt"
+python3 - <<'P'
+import pathlib, tarfile, zipfile
+with tarfile.open("wide.tar", "w", format=tarfile.PAX_FORMAT) as tar:
+    tar.add("wide", ".")
+with zipfile.ZipFile("wide.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    for path in sorted(pathlib.Path("wide").rglob("*")):
+        archive.write(path, path.relative_to("wide"))
+P
+SOURCE_DATE_EPOCH=$(date +%s); export SOURCE_DATE_EPOCH
+for source in wide wide.tar wide.zip; do
+    t 0 publish $source --key release.secret --certificate release.cert -o $source.nshpkg
+done
+unset SOURCE_DATE_EPOCH
+ok cmp -s wide.nshpkg wide.tar.nshpkg
+ok cmp -s wide.nshpkg wide.zip.nshpkg
+t 0 extract wide.zip.nshpkg wide-out --root root.pub
+ok cmp -s "wide/assets/größe 日本.txt" "wide-out/assets/größe 日本.txt"
+
 # What a host would refuse, each thing named, and nothing written.
 t 1 "$@" --id org.elsewhere.app -o x.nshpkg; silent; tells "appNotCertified: the certificate covers com.example.*, not org.elsewhere.app"
 t 1 "$@" --id nodots -o x.nshpkg; tells malformed
