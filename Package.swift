@@ -40,7 +40,7 @@ let package = Package(
         .target(name: "CLinux"),
         .target(
             name: "NshTrust",
-            dependencies: ["CSodium", "CSQLite", "CArchive", "CZstd", "CNettle", "CUtf8proc", "CLinux"],
+            dependencies: ["CSodium", "CSQLite", "CZstd", "CNettle", "CUtf8proc", "CLinux"],
             swiftSettings: strict),
         .target(
             name: "NshPublishing",

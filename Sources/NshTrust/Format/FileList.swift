@@ -126,7 +126,9 @@ package struct FileList: Sendable {
 
     /// Tells whether the line has this digest.
     package func hasDigest(_ digest: Digest, at entry: Entry) -> Bool {
-        Hex.decode(bytes[entry.start..<(entry.start + 64)], count: 32).flatMap { Digest($0) } == digest
+        bytes.withUnsafeBytes { bytes in
+            digest.hasHex(UnsafeRawBufferPointer(rebasing: bytes[entry.start..<(entry.start + 64)]))
+        }
     }
 
     /// The path of a line as text.

@@ -1,7 +1,7 @@
 /// Decides block by block whether a tar archive is of the one narrow kind that packages hold.
 ///
 /// Regular files only, ustar headers with right checksums, pax headers with a path or a size and nothing else. What is
-/// read here is all that is ever understood of the archive: extraction is driven by it (docs/decisions/0008).
+/// read here is all that is ever understood of the archive: extraction is driven by it (docs/decisions/0009).
 /// The gate sees header blocks and the data of pax headers; the caller sees to lengths, padding, order and contents.
 ///
 /// - Spec: TAR-1 … TAR-12, TAR-17
@@ -37,7 +37,7 @@ package struct TarGate: Sendable {
     /// - Throws: `payloadCorrupt` or `unsafeMember`, by the first check of TAR-17 that fails.
     package mutating func announce(_ block: UnsafeRawBufferPointer) throws(Refusal) -> Announcement {
         guard block.count == Self.blockCount else { throw Self.corrupt("a header block is cut") }
-        if block[0] == 0, block.allSatisfy({ $0 == 0 }) {
+        if block[0] == 0, Self.isZeros(block) {
             guard pax == nil else { throw Self.corrupt("a pax header is followed by no file") }
             return .zeros
         }
@@ -144,10 +144,18 @@ package struct TarGate: Sendable {
     private static func checkNothingBehindNUL(
         _ block: UnsafeRawBufferPointer, _ field: Range<Int>, _ name: String
     ) throws(Refusal) {
-        let start = field.lowerBound + text(block, field).count
-        for at in start..<field.upperBound where block[at] != 0 {
+        let rest = (field.lowerBound + text(block, field).count)..<field.upperBound
+        guard isZeros(UnsafeRawBufferPointer(rebasing: block[rest])) else {
             throw corrupt("the \(name) of a header block goes on behind a NUL")
         }
+    }
+
+    /// Tells whether all bytes are zeros: padding, the end mark, what follows it.
+    package static func isZeros(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        // Without a way out in the middle the compiler looks at many bytes at once.
+        var seen: UInt8 = 0
+        for byte in bytes { seen |= byte }
+        return seen == 0
     }
 
     private static func paxSize(_ digits: [UInt8]) throws(Refusal) -> Int64 {

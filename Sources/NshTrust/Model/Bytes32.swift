@@ -29,6 +29,20 @@ package struct Bytes32: Hashable, Comparable, Sendable {
         return result
     }
 
+    /// Tells whether 64 ASCII digits are these bytes in lower-case hex.
+    package func hasHex(_ digits: UnsafeRawBufferPointer) -> Bool {
+        guard digits.count == 64 else { return false }
+        func isHex(_ word: UInt64, _ offset: Int) -> Bool {
+            var differences: UInt8 = 0
+            for at in 0..<16 {
+                let value = UInt8(truncatingIfNeeded: word >> (60 - 4 * UInt64(at))) & 15
+                differences |= digits[offset + at] ^ (value < 10 ? 0x30 + value : 0x57 + value)
+            }
+            return differences == 0
+        }
+        return isHex(words.0, 0) && isHex(words.1, 16) && isHex(words.2, 32) && isHex(words.3, 48)
+    }
+
     /// Tells whether two values hold the same bytes.
     package static func == (left: Bytes32, right: Bytes32) -> Bool { left.words == right.words }
 

@@ -29,6 +29,9 @@ package struct Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The 64 lower-case hex digits.
     package var hex: String { Hex.encode(bytes) }
 
+    /// Tells whether 64 ASCII digits are the digest in lower-case hex, without making text of it.
+    package func hasHex(_ digits: UnsafeRawBufferPointer) -> Bool { storage.hasHex(digits) }
+
     /// The first 16 hex digits: a hint for people, never compared.
     package var shortHex: String { Hex.encode(bytes.prefix(8)) }
 

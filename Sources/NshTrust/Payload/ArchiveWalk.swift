@@ -117,7 +117,7 @@ struct ArchiveWalk {
                 guard try stream.exactly(count, { try gate.takePax($0) }) != nil else { throw Self.cut("a pax header") }
                 try readPadding(behind: Int64(count))
             case .zeros:
-                let isZero = try stream.exactly(TarGate.blockCount) { block in block.allSatisfy { $0 == 0 } }
+                let isZero = try stream.exactly(TarGate.blockCount) { TarGate.isZeros($0) }
                 guard let isZero else { throw Self.cut("its end mark") }
                 guard isZero else { throw Self.corrupt("one block of zeros is followed by something else") }
                 return nil
@@ -163,7 +163,7 @@ struct ArchiveWalk {
     private func readPadding(behind size: Int64) throws {
         let count = Int(-size & Int64(TarGate.blockCount - 1))
         guard count > 0 else { return }
-        guard let isZero = try stream.exactly(count, { padding in padding.allSatisfy { $0 == 0 } }) else {
+        guard let isZero = try stream.exactly(count, { TarGate.isZeros($0) }) else {
             throw Self.cut("padding")
         }
         guard isZero else { throw Self.corrupt("the padding behind a file is not zeros") }
@@ -174,7 +174,7 @@ struct ArchiveWalk {
         while true {
             let piece = try stream.piece(upTo: Self.zerosMax + 1 - zeros)
             if piece.isEmpty { return }
-            guard piece.allSatisfy({ $0 == 0 }) else { throw Self.corrupt("something stands behind its end mark") }
+            guard TarGate.isZeros(piece) else { throw Self.corrupt("something stands behind its end mark") }
             zeros += piece.count
             guard zeros <= Self.zerosMax else {
                 throw Self.corrupt("more than \(Self.zerosMax) zeros stand behind its end mark")
