@@ -13,7 +13,9 @@ actor AppView {
         return "\(info.id) \(info.version) (build \(info.build)) runs"
     }
 
-    /// Verifies the package at a URL, then runs it. When it is refused, the running app stays.
+    /// Verifies the package at a URL, then runs it.
+    ///
+    /// When it is refused, the running app stays.
     func loadPackage(at url: URL, trust: NshTrust) async throws -> NshPackage.Info {
         let package = try await trust.openPackage(at: url)
         try run(package)

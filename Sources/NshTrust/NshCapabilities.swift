@@ -38,11 +38,13 @@ public struct NshCapabilities: Hashable, Sendable {
     /// Tells whether a network request to the host is allowed by `network.hosts`.
     ///
     /// - Parameter host: A host name; upper-case ASCII letters are taken as lower-case.
+    /// - Returns: False for every host that no pattern allows.
     public func allowsNetwork(to host: String) -> Bool { allows(host, in: "network") }
 
     /// Tells whether a web view may show the host, by `webview.hosts`.
     ///
     /// - Parameter host: A host name; upper-case ASCII letters are taken as lower-case.
+    /// - Returns: False for every host that no pattern allows.
     public func allowsWebView(of host: String) -> Bool { allows(host, in: "webview") }
 
     /// Tells whether a Boolean capability such as `openUrl` or `statusBar` is there and true.

@@ -16,7 +16,9 @@ public struct NshError: Error, Sendable, CustomStringConvertible {
 
     /// The code.
     public let code: Code
-    /// One line for people: which object, what was expected, what was found. Safe to show and to log.
+    /// One line for people: which object, what was expected, what was found.
+    ///
+    /// Safe to show and to log.
     public let message: String
     /// What had been established when a package was refused; nil when nothing was, or when no package was judged.
     public let report: NshReport?

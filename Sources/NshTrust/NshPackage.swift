@@ -69,7 +69,8 @@ public final class NshPackage: Sendable {
             try lease.withLock { lease in
                 guard let held = lease else {
                     throw Trouble(
-                        .alreadyRun, "build \(info.build) of \(info.id) was taken before; open the package again to run it again")
+                        .alreadyRun,
+                        "build \(info.build) of \(info.id) was taken before; open the package again to run it again")
                 }
                 try core.checkStillTrusted(facts)
                 lease = nil

@@ -94,6 +94,8 @@ public final class NshTrust: Sendable {
     /// - Parameters:
     ///   - fileDescriptor: A readable descriptor; it is duplicated and stays the caller's, its offset is not used.
     ///   - progress: Told now and then how far the work has come.
+    /// - Returns: The package.
+    /// - Throws: `NshError`; `notARegularFile` for anything but a regular file.
     public func openPackage(
         fileDescriptor: Int32, progress: NshProgress.Handler? = nil
     ) async throws -> NshPackage {
@@ -106,6 +108,8 @@ public final class NshTrust: Sendable {
     /// - Parameters:
     ///   - stream: The package in pieces of any size, front to back.
     ///   - progress: Told now and then how far the work has come.
+    /// - Returns: The package.
+    /// - Throws: `NshError`; `ioFailure` when the stream fails.
     public func openPackage<Stream: AsyncSequence & Sendable>(
         from stream: Stream, progress: NshProgress.Handler? = nil
     ) async throws -> NshPackage where Stream.Element == [UInt8] {
@@ -150,6 +154,7 @@ public final class NshTrust: Sendable {
     /// The highest accepted build of an app, or nil when none was accepted.
     ///
     /// - Parameter app: An app id.
+    /// - Returns: The record.
     /// - Throws: `NshError`: `badRequest` for text that is no app id, or a code of the store.
     public func acceptedBuild(forApp app: String) throws -> NshAcceptedBuild? {
         try NshError.wrapping {
@@ -169,11 +174,12 @@ public final class NshTrust: Sendable {
         }
     }
 
-    /// Returns what was decided, when, why and by whom, oldest first.
+    /// Asks what was decided, when, why and by whom.
     ///
     /// - Parameters:
     ///   - sequence: Events with a greater number are returned; 0 for all that are kept.
     ///   - limit: The most events returned, 1 … 1000.
+    /// - Returns: The events, oldest first.
     /// - Throws: `NshError` when the store cannot be read.
     public func events(after sequence: Int64 = 0, limit: Int = 1000) throws -> [NshEvent] {
         try NshError.wrapping {

@@ -62,7 +62,8 @@ extension NshTrust {
                 guard let version = RuntimeVersion(runtime) else {
                     throw Trouble(
                         .badRequest,
-                        "“\(Printable.escaped(runtime, limit: 40))” is not a runtime version: 1 to 4 numbers joined by dots")
+                        "“\(Printable.escaped(runtime, limit: 40))” is not a runtime version: 1 to 4 numbers joined by dots"
+                    )
                 }
                 policy.runtime = version
             }

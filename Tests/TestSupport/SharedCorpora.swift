@@ -21,6 +21,8 @@ public enum SharedCorpora {
     /// Reads a file of the data.
     ///
     /// - Parameter path: Relative to the folder, such as `corpora/paths.txt`.
+    /// - Returns: Its bytes.
+    /// - Throws: What reading throws.
     public static func bytes(_ path: String) throws -> [UInt8] {
         Array(try Data(contentsOf: directory.appendingPathComponent(path)))
     }

@@ -106,14 +106,18 @@ extension TrustCore {
     private func leaseOnWholeTree(of installed: InstalledPackage) throws -> TreeLease? {
         do {
             let lease = try TreeLease.take(installed.tree, in: state)
-            let isWhole =
-                switch options.treeCheck {
-                case .fileList: try trees.isWhole(installed.tree, manifest: installed.facts.manifest)
-                case .everyFile: try trees.isIntact(installed.tree, manifest: installed.facts.manifest)
-                }
+            let isWhole = try isWhole(installed.tree, installed.facts.manifest)
             return isWhole ? lease : nil
         } catch let trouble as Trouble where trouble.code == .notInstalled {
             return nil
+        }
+    }
+
+    /// Tells whether an installed tree is whole, as closely as the host asks for.
+    private func isWhole(_ tree: String, _ manifest: Digest) throws -> Bool {
+        switch options.treeCheck {
+        case .fileList: try trees.isWhole(tree, manifest: manifest)
+        case .everyFile: try trees.isIntact(tree, manifest: manifest)
         }
     }
 
@@ -160,7 +164,8 @@ extension TrustCore {
         let installed = record(of: chain, tree: tree)
         let (lease, _) = try trees.install(
             staged, app: header.app.id, build: header.app.build, digest: chain.digest,
-            manifest: header.payload.manifest, in: store
+            manifest: header.payload.manifest, in: store,
+            unlessWhole: { try self.isWhole($0, header.payload.manifest) }
         ) { transaction in
             try verification.repeatDecision(on: chain, against: transaction)
             try transaction.record(installed, certificate: chain.certificate.envelope, event: event(.opened, chain))

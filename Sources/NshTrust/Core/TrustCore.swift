@@ -52,7 +52,8 @@ package final class TrustCore: Sendable {
         guard asked >= greatest else {
             throw Trouble(
                 .storeUnsafe,
-                "the store has been used with \(greatest) signing roots, this program asks for \(asked); ask for \(greatest)")
+                "the store has been used with \(greatest) signing roots, this program asks for \(asked); ask for \(greatest)"
+            )
         }
         if asked > greatest, access == .readWrite {
             try store.commit { try $0.raiseThreshold(to: asked) }
@@ -81,7 +82,8 @@ package final class TrustCore: Sendable {
         if let withdrawal { throw Refusal(.rootWithdrawn, "root \(key.id) was withdrawn by \(withdrawal)") }
         try pinned.withLock { try $0.add(key) }
         if isNew, state.access == .readWrite {
-            let event = newEvent(.rootAdded, digest: key.hash, message: "root \(key.id) was trusted here for the first time")
+            let event = newEvent(
+                .rootAdded, digest: key.hash, message: "root \(key.id) was trusted here for the first time")
             try store.commit { try $0.rememberRoot(key, event: event) }
         }
     }

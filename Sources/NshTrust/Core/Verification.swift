@@ -65,6 +65,7 @@ package struct Verification: Sendable {
     ///   - front: The front of the package.
     ///   - state: A snapshot of the store.
     ///   - established: Gains what is established on the way.
+    /// - Returns: The chain, acceptable but for the payload.
     /// - Throws: `Refusal` with the code of the first rule that fails, or what the snapshot throws.
     package func judge(
         _ front: Front, against state: any TrustState, established: inout Established

@@ -13,6 +13,7 @@ enum Ed25519 {
     ///   - signature: Any bytes; anything but 64 of them is no signature, and never reaches libsodium.
     ///   - message: The signed bytes.
     ///   - key: The key.
+    /// - Returns: False for everything that is not exactly a signature.
     static func verifies(_ signature: [UInt8], of message: [UInt8], by key: PublicKey) -> Bool {
         guard isReady, signature.count == Int(crypto_sign_BYTES) else { return false }
         return crypto_sign_verify_detached(signature, message, UInt64(message.count), key.bytes) == 0

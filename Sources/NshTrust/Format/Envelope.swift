@@ -22,7 +22,7 @@ package struct Envelope: Sendable {
 
     /// One signature, not yet checked by anybody.
     package struct Signature: Sendable, Hashable {
-        /// A hint at the key; empty when absent. It never decides anything.
+        /// A hint at the key, empty when absent, which never decides anything.
         package let keyID: String
         /// 1–8192 bytes; only 64 can be Ed25519.
         package let bytes: [UInt8]

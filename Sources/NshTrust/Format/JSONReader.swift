@@ -22,6 +22,7 @@ package struct JSONReader {
     ///   - range: Where the document lies in them; all of them when nil.
     ///   - subject: What the document is, for messages.
     ///   - body: Reads the document's one value.
+    /// - Returns: What `body` returns.
     /// - Throws: `malformed` for anything that is not strict JSON or that `body` refuses.
     package static func read<Value>(
         _ bytes: [UInt8], in range: Range<Int>? = nil, subject: String,
@@ -55,6 +56,7 @@ package struct JSONReader {
     ///   - type: An enum whose raw values are the names.
     ///   - optional: The names that may be absent.
     ///   - member: Reads the value of the name that it is handed.
+    /// - Throws: `malformed`.
     package mutating func members<Name: RawRepresentable<String> & CaseIterable & Hashable>(
         of type: Name.Type, optional: Set<Name> = [],
         _ member: (inout JSONReader, Name) throws(Refusal) -> Void
@@ -75,6 +77,7 @@ package struct JSONReader {
     /// Reads an object with free names, none of which may come twice.
     ///
     /// - Parameter member: Reads the value of the name, which it is handed as text.
+    /// - Throws: `malformed`.
     package mutating func dictionary(
         _ member: (inout JSONReader, String) throws(Refusal) -> Void
     ) throws(Refusal) {
@@ -86,6 +89,7 @@ package struct JSONReader {
     /// Reads an array of any length.
     ///
     /// - Parameter element: Reads one element.
+    /// - Throws: `malformed`.
     package mutating func array(_ element: (inout JSONReader) throws(Refusal) -> Void) throws(Refusal) {
         try enter(0x5B, "an array")
         if take(0x5D) { return leave() }
@@ -133,7 +137,10 @@ package struct JSONReader {
     /// Reads an integer in plain decimal.
     ///
     /// - Parameter range: The values allowed; 0 … 2⁵³−1 unless said otherwise.
-    package mutating func integer(in range: ClosedRange<Int64> = 0...JSONReader.maximumInteger) throws(Refusal) -> Int64 {
+    /// - Returns: The integer.
+    /// - Throws: `malformed`.
+    package mutating func integer(in range: ClosedRange<Int64> = 0...JSONReader.maximumInteger) throws(Refusal) -> Int64
+    {
         let start = at
         let isInteger = try number()
         guard isInteger, let value = Self.integer(bytes[start..<at]) else {
@@ -188,6 +195,8 @@ package struct JSONReader {
     /// Reads canonical base64 in quotes.
     ///
     /// - Parameter count: The number of bytes it must hold; any when nil.
+    /// - Returns: The bytes.
+    /// - Throws: `malformed`.
     package mutating func base64(count: Int? = nil) throws(Refusal) -> [UInt8] {
         var decoded: [UInt8] = []
         try base64(appendingTo: &decoded)

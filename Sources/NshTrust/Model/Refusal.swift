@@ -4,7 +4,9 @@
 package struct Refusal: Error, Hashable, Sendable {
     /// The stable code that programs act on.
     package let code: RefusalCode
-    /// One line for people: which object, what was expected, what was found. Safe to log.
+    /// One line for people: which object, what was expected, what was found.
+    ///
+    /// Safe to log.
     package let message: String
 
     /// Makes a refusal.

@@ -4,7 +4,9 @@
 package struct Trouble: Error, Hashable, Sendable {
     /// The stable code that programs act on.
     package let code: TroubleCode
-    /// One line for people: which object, what was tried, what the system said. Safe to log.
+    /// One line for people: which object, what was tried, what the system said.
+    ///
+    /// Safe to log.
     package let message: String
 
     /// Makes a trouble.

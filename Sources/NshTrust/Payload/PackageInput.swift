@@ -26,9 +26,11 @@ extension PackageInput {
         return filled
     }
 
-    /// Reads to the end, drops what it reads, and returns how many bytes that were.
+    /// Reads to the end and drops what it reads.
     ///
     /// - Parameter monitor: Stops it.
+    /// - Returns: How many bytes that were.
+    /// - Throws: What reading throws, and `cancelled`.
     package mutating func drain(_ monitor: Monitor) throws -> Int64 {
         var drained: Int64 = 0
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)

@@ -19,9 +19,12 @@ final class ReadAhead<Input: PackageInput>: ChunkSource, @unchecked Sendable {
     private var taken = 0
     private var holdsSlot = false
 
-    /// Bytes that all slots together may have, and the most slots. More was not faster, and what a small package does not
-    /// fill counts as growth: a large one is to need at most 4 MiB more, of which the window of zstd takes two.
+    /// Bytes that all slots together may have.
+    ///
+    /// More was not faster, and what a small package does not fill counts as growth: a large one is to need at most 4 MiB
+    /// more, of which the window of zstd takes two.
     private static var budget: Int { 2 << 20 }
+    /// The most slots.
     private static var slotsMax: Int { 16 }
 
     /// Starts reading where that brings something and does not need too much memory.

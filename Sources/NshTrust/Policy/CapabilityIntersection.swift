@@ -10,6 +10,7 @@ package enum CapabilityIntersection {
     /// - Parameters:
     ///   - declared: What the app's signed header says; a host pattern in it that is none grants nothing.
     ///   - granted: What the host allows.
+    /// - Returns: The capabilities that remain.
     package static func of(declared: JSONObject, granted: JSONObject) -> JSONObject {
         var result = JSONObject()
         for (name, wanted) in declared.members {

@@ -33,6 +33,7 @@ package struct Judge {
     /// Refuses unless enough distinct pinned roots signed that no list has withdrawn.
     ///
     /// - Parameter signers: The distinct pinned roots whose signature verifies.
+    /// - Throws: `untrustedRoot`, `rootWithdrawn`, or what the snapshot throws.
     /// - Spec: POL-2
     package func roots(_ signers: [PublicKey]) throws {
         let needed = max(policy.rootThreshold, 1)
@@ -164,13 +165,19 @@ package struct Judge {
         if let list = try state.revocations(ofPackage: facts.manifest).first {
             throw Refusal(.packageRevoked, "content \(facts.manifest.shortHex) was revoked by \(list)")
         }
-        if let bound = try state.minimumBuilds(of: facts.app).max(by: { $0.build < $1.build }), facts.build < bound.build {
+        if let bound = try state.minimumBuilds(of: facts.app).max(by: { $0.build < $1.build }),
+            facts.build < bound.build
+        {
             throw Refusal(
-                .belowMinimumBuild, "build \(facts.build) is below \(bound.build), the lowest that \(bound.list) allows")
+                .belowMinimumBuild, "build \(facts.build) is below \(bound.build), the lowest that \(bound.list) allows"
+            )
         }
-        if let bound = try state.maximumBuilds(of: facts.app).min(by: { $0.build < $1.build }), facts.build > bound.build {
+        if let bound = try state.maximumBuilds(of: facts.app).min(by: { $0.build < $1.build }),
+            facts.build > bound.build
+        {
             throw Refusal(
-                .aboveMaximumBuild, "build \(facts.build) is above \(bound.build), the highest that \(bound.list) allows")
+                .aboveMaximumBuild,
+                "build \(facts.build) is above \(bound.build), the highest that \(bound.list) allows")
         }
     }
 
@@ -182,7 +189,9 @@ package struct Judge {
                 "build \(facts.build) is older than build \(accepted.build), accepted "
                     + Timestamp.text(accepted.acceptedAt))
         }
-        guard facts.build == accepted.build, policy.rebuilding == .refused, let identity = accepted.identity else { return }
+        guard facts.build == accepted.build, policy.rebuilding == .refused, let identity = accepted.identity else {
+            return
+        }
         guard facts.identity == identity else {
             throw Refusal(
                 .buildConflict,

@@ -14,6 +14,7 @@ package enum ListSuccession: Hashable, Sendable {
     /// - Parameters:
     ///   - list: The new list.
     ///   - inForce: The list of the same issuer in force, if there is one.
+    /// - Returns: What applying the list does.
     /// - Throws: `rootWithdrawn` when the issuer's word no longer counts, `revocationsOlder` for a lower number,
     ///   `revocationsConflict` for an equal number with other bytes.
     package static func decide(_ list: VerifiedList, after inForce: ListSummary?) throws(Refusal) -> ListSuccession {
@@ -25,12 +26,14 @@ package enum ListSuccession: Hashable, Sendable {
         guard let inForce else { return .replaces }
         let (new, old) = (list.list.sequence, inForce.list.sequence)
         if new < old {
-            throw Refusal(.revocationsOlder, "list \(new) is older than list \(old) of the same root, which is in force")
+            throw Refusal(
+                .revocationsOlder, "list \(new) is older than list \(old) of the same root, which is in force")
         }
         if new == old {
             throw Refusal(
                 .revocationsConflict,
-                "list \(new) differs from list \(old) of the same root, which is in force; a changed list needs a new number")
+                "list \(new) differs from list \(old) of the same root, which is in force; a changed list needs a new number"
+            )
         }
         return .replaces
     }

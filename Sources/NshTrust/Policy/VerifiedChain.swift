@@ -83,21 +83,20 @@ package struct Examination {
     /// - Throws: `Refusal` with the code of the first rule that fails, or what the snapshot throws.
     /// - Spec: POL-2 … POL-12, ENV-10
     package func verify(
-        prefix: ContainerPrefix, certificate certificateBytes: [UInt8], header headerBytes: [UInt8],
-        established: inout Established
+        prefix: ContainerPrefix, certificate: [UInt8], header: [UInt8], established: inout Established
     ) throws -> VerifiedChain {
-        let certificate = try verifyCertificate(certificateBytes, established: &established)
-        let envelope = try Envelope(parsing: headerBytes, as: .package)
-        let key = certificate.certificate.key
+        let verified = try verifyCertificate(certificate, established: &established)
+        let envelope = try Envelope(parsing: header, as: .package)
+        let key = verified.certificate.key
         guard !Signers(of: envelope, among: [key]).keys.isEmpty else {
-            throw Refusal(.badSignature, "the package header is not signed by key \(key.id), which its certificate names")
+            throw Refusal(
+                .badSignature, "the package header is not signed by key \(key.id), which its certificate names")
         }
-        let header = try PackageHeader(parsing: envelope.signedBytes, in: envelope.payloadRange)
-        let digest = SHA256.hash(envelope.payload)
         let chain = VerifiedChain(
-            certificate: certificate, header: header, digest: digest, payloadOffset: prefix.payloadOffset)
+            certificate: verified, header: try PackageHeader(parsing: envelope.signedBytes, in: envelope.payloadRange),
+            digest: SHA256.hash(envelope.payload), payloadOffset: prefix.payloadOffset)
         established.chain = chain
-        try judge.limits(of: header)
+        try judge.limits(of: chain.header)
         try judge.package(chain)
         return chain
     }

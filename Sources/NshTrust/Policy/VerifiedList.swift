@@ -32,6 +32,7 @@ package struct VerifiedList: Sendable {
     ///   - roots: The pinned roots.
     ///   - state: The lists in force, which may have withdrawn a root.
     ///   - policy: The threshold and the limits.
+    /// - Returns: The list.
     /// - Throws: `limitExceeded`, `malformed`, `untrustedRoot`, or what the snapshot throws.
     /// - Spec: REV-5, REV-17, REV-22
     package static func verifying(
@@ -51,7 +52,8 @@ package struct VerifiedList: Sendable {
         guard signers.keys.contains(where: { $0.hash == list.issuer }) else {
             throw Refusal(
                 .untrustedRoot,
-                "the revocation list names root \(list.issuer.shortHex) as its issuer, which is not trusted or did not sign it")
+                "the revocation list names root \(list.issuer.shortHex) as its issuer, which is not trusted or did not sign it"
+            )
         }
         return try VerifiedList(
             signed: (list, signers.keys), envelope: bytes, payloadDigest: SHA256.hash(envelope.payload), state: state,

@@ -36,6 +36,7 @@ package final class Trees: Sendable {
     ///   - digest: The package digest.
     ///   - manifest: SHA-256 of the tree's `SHA256SUMS`.
     ///   - store: The store of the same state directory.
+    ///   - check: Tells whether the tree at a path is whole; by default `isWhole`.
     ///   - body: Decides again, with the store and the clock read afresh, and records the package. When it throws,
     ///     nothing was installed or recorded.
     /// - Returns: A lease on the tree, taken before anybody could remove it, and what the body returned.
@@ -43,7 +44,7 @@ package final class Trees: Sendable {
     ///   caller's to discard.
     package func install<Value>(
         _ staged: StagedTree, app: AppID, build: Int64, digest: Digest, manifest: Digest, in store: any TrustStore,
-        _ body: (any StoreTransaction) throws -> Value
+        unlessWhole check: ((String) throws -> Bool)? = nil, _ body: (any StoreTransaction) throws -> Value
     ) throws -> (lease: TreeLease, value: Value) {
         if durability == .powerLoss { try staged.sync() }
         let path = Self.path(of: app, build: build, digest: digest)
@@ -53,7 +54,7 @@ package final class Trees: Sendable {
             let result = try store.commit { transaction in
                 let wasInstalled = try transaction.installedPackage(digest)?.tree == path
                 let value = try body(transaction)
-                if wasInstalled, try isWhole(path, manifest: manifest) {
+                if wasInstalled, try check?(path) ?? isWhole(path, manifest: manifest) {
                     return (lease: try TreeLease.take(path, in: state), value: value)
                 }
                 if wasInstalled { damaged = try moveOut(path) }

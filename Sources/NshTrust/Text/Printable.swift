@@ -8,6 +8,7 @@ package enum Printable {
     /// - Parameters:
     ///   - text: Any text, hostile or not.
     ///   - limit: The most code points kept; what is cut shows as `…`.
+    /// - Returns: One line.
     package static func escaped(_ text: String, limit: Int = 255) -> String {
         var result = ""
         for (index, scalar) in text.unicodeScalars.enumerated() {

@@ -25,6 +25,7 @@ package enum UnicodeTables {
     /// Returns the text in normalisation form C, as UTF-8 bytes.
     ///
     /// - Parameter text: Valid Unicode text of any length.
+    /// - Returns: UTF-8.
     package static func composed(_ text: String) -> [UInt8] {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return Array(text.utf8) }
         return mapped(text, options: UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue)
@@ -33,6 +34,7 @@ package enum UnicodeTables {
     /// Returns NFC(full case folding), the form in which two paths are one on a file system that folds case.
     ///
     /// - Parameter text: Valid Unicode text of any length.
+    /// - Returns: UTF-8.
     package static func folded(_ text: String) -> [UInt8] {
         if text.utf8.allSatisfy({ $0 < 0x80 }) {
             return text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }

@@ -40,7 +40,9 @@ final class Host: Sendable {
     }
 
     /// A revocation list of the default root.
-    func list(_ sequence: Int64, by roots: [TestKey] = [.root], _ edit: (inout RevocationList) -> Void = { _ in }) -> String {
+    func list(_ sequence: Int64, by roots: [TestKey] = [.root], _ edit: (inout RevocationList) -> Void = { _ in })
+        -> String
+    {
         var list = RevocationList(
             issuer: roots[0].publicKey.hash, sequence: sequence, issuedAt: PackageBuilder.now - 100 + sequence)
         edit(&list)

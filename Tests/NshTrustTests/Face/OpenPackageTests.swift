@@ -11,7 +11,9 @@ struct OpenPackageTests {
     let host: Host
     init() throws { host = try Host() }
 
-    private func installed(_ trust: NshTrust) throws -> Int? { try trust.acceptedBuild(forApp: "com.example.orders")?.build }
+    private func installed(_ trust: NshTrust) throws -> Int? {
+        try trust.acceptedBuild(forApp: "com.example.orders")?.build
+    }
 
     @Test("a good package is extracted and accepted", .rules("POL-18", "STO-1", "SUM-16"))
     func opens() async throws {
@@ -36,7 +38,9 @@ struct OpenPackageTests {
         _ = try await trust.openPackage(at: try host.package(build: 6))
         let before = host.tree
         let events = try trust.events().count
-        let error = await nshError { _ = try await trust.openPackage(at: try host.package(build: 5) { $0.files["x"] = [1] }) }
+        let error = await nshError {
+            _ = try await trust.openPackage(at: try host.package(build: 5) { $0.files["x"] = [1] })
+        }
         #expect(error?.code == .rolledBack && error?.isRefusal == true)
         #expect(error?.report?.info?.build == 5)
         #expect("refused: \(try #require(error))".hasPrefix("refused: build 5 is older than build 6, accepted 2025-"))
@@ -44,7 +48,8 @@ struct OpenPackageTests {
         #expect(host.tree == before)
         let last = try #require(try trust.events().last)
         #expect(try trust.events().count == events + 1)
-        #expect(last.kind == "refused" && last.code == .rolledBack && last.app == "com.example.orders" && last.build == 5)
+        #expect(
+            last.kind == "refused" && last.code == .rolledBack && last.app == "com.example.orders" && last.build == 5)
     }
 
     @Test("a damaged payload leaves nothing", .rules("POL-21", "STO-14")) func refusesDamage() async throws {
@@ -59,7 +64,9 @@ struct OpenPackageTests {
         #expect(host.staged.isEmpty && !host.tree.contains { $0.hasSuffix("bundle.js") })
     }
 
-    @Test("a damaged package is neither verified nor remembered", .rules("POL-17")) func verifyChangesNothing() async throws {
+    @Test("a damaged package is neither verified nor remembered", .rules("POL-17")) func verifyChangesNothing()
+        async throws
+    {
         let trust = try host.trust()
         let report = try await trust.verifyPackage(at: try host.package(build: 5))
         #expect(report.info?.build == 5 && report.files == 3 && report.unpackedSize != nil)
@@ -76,7 +83,8 @@ struct OpenPackageTests {
         let stranger = await nshError {
             _ = try await trust.verifyPackage(at: try host.package(build: 5) { $0.certifiedBy = [.stranger] })
         }
-        #expect(stranger?.code == .untrustedRoot && stranger?.report?.certificate == nil && stranger?.report?.info == nil)
+        #expect(
+            stranger?.code == .untrustedRoot && stranger?.report?.certificate == nil && stranger?.report?.info == nil)
         let forged = await nshError {
             _ = try await trust.verifyPackage(at: try host.package(build: 5) { $0.signedBy = [.stranger] })
         }
@@ -91,10 +99,13 @@ struct OpenPackageTests {
         #expect(await nshError { _ = try trust.updateRevocations(host.list(1)) }?.code == .noTrustedRoots)
     }
 
-    @Test("paths that are no package file", .rules("STO-10"), arguments: [
-        ("missing", NshError.Code.noSuchFile), (".", .notARegularFile), ("state/trust.sqlite", .notARegularFile),
-        ("a\u{0}b", .noSuchFile),
-    ]) func refusesOtherPaths(_ name: String, _ code: NshError.Code) async throws {
+    @Test(
+        "paths that are no package file", .rules("STO-10"),
+        arguments: [
+            ("missing", NshError.Code.noSuchFile), (".", .notARegularFile), ("state/trust.sqlite", .notARegularFile),
+            ("a\u{0}b", .noSuchFile),
+        ]) func refusesOtherPaths(_ name: String, _ code: NshError.Code) async throws
+    {
         let trust = try host.trust()
         let path = host.directory.path + "/" + name
         let error = await nshError { _ = try await trust.openPackage(at: URL(fileURLWithPath: path)) }
@@ -131,9 +142,12 @@ struct OpenPackageTests {
         #expect(await nshError { _ = try await trust.openPackage(at: url) }?.code == .trailingData)
     }
 
-    @Test("a tree that is not whole is extracted again", .rules("POL-20"), arguments: [
-        NshTrust.Options.TreeCheck.fileList, .everyFile,
-    ]) func mendsTrees(_ check: NshTrust.Options.TreeCheck) async throws {
+    @Test(
+        "a tree that is not whole is extracted again", .rules("POL-20"),
+        arguments: [
+            NshTrust.Options.TreeCheck.fileList, .everyFile,
+        ]) func mendsTrees(_ check: NshTrust.Options.TreeCheck) async throws
+    {
         let trust = try host.trust { $0.treeCheck = check }
         let url = try host.package(build: 5)
         let directory = try await trust.openPackage(at: url).directory

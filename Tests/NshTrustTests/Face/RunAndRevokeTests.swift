@@ -29,10 +29,14 @@ struct RunAndRevokeTests {
         #expect(won == 1)
     }
 
-    @Test("a revocation between opening and taking", .rules("POL-19", "REV-9", "REV-12", "REV-13", "REV-14", "REV-10"), arguments: [
-        ("key", NshError.Code.keyRevoked), ("certificate", .certificateRevoked), ("package", .packageRevoked),
-        ("content", .packageRevoked), ("build", .belowMinimumBuild), ("root", .rootWithdrawn), ("expiry", .revocationsStale),
-    ]) func refusesToRun(_ what: String, _ code: NshError.Code) async throws {
+    @Test(
+        "a revocation between opening and taking", .rules("POL-19", "REV-9", "REV-12", "REV-13", "REV-14", "REV-10"),
+        arguments: [
+            ("key", NshError.Code.keyRevoked), ("certificate", .certificateRevoked), ("package", .packageRevoked),
+            ("content", .packageRevoked), ("build", .belowMinimumBuild), ("root", .rootWithdrawn),
+            ("expiry", .revocationsStale),
+        ]) func refusesToRun(_ what: String, _ code: NshError.Code) async throws
+    {
         let trust = try host.trust()
         let package = try await trust.openPackage(at: try host.package(build: 5))
         let update = try trust.updateRevocations(
@@ -61,7 +65,10 @@ struct RunAndRevokeTests {
     @Test("a list in force binds instances that never pinned its issuer", .rules("REV-8", "STO-11"))
     func outlivesItsRoot() async throws {
         let trust = try host.trust()
-        try trust.updateRevocations(host.list(1) { $0.revokesIssuer = true; $0.keys = [TestKey.release.publicKey.hash] })
+        try trust.updateRevocations(
+            host.list(1) {
+                $0.revokesIssuer = true; $0.keys = [TestKey.release.publicKey.hash]
+            })
         let other = try NshTrust(stateDirectory: host.state)
         #expect(await nshError { try other.addRoot(TestKey.root.publicKey.base64) }?.code == .rootWithdrawn)
         try other.addRoot(TestKey.secondRoot.publicKey.base64)
@@ -115,11 +122,14 @@ struct RunAndRevokeTests {
         #expect(await nshError { try trust.addRoot(TestKey(seed: 99).publicKey.base64) }?.code == .limitExceeded)
     }
 
-    @Test("texts that are no root key", .rules("KEY-1", "KEY-2"), arguments: [
-        "", "AAAA", TestKey.root.publicKey.base64 + "\n\n", " " + TestKey.root.publicKey.base64,
-        Base64.encode([UInt8](repeating: 0, count: 32)), Base64.encode([1] + [UInt8](repeating: 0, count: 31)),
-        Base64.encode([UInt8](repeating: 0xFF, count: 32)),
-    ]) func refusesKeys(_ text: String) async throws {
+    @Test(
+        "texts that are no root key", .rules("KEY-1", "KEY-2"),
+        arguments: [
+            "", "AAAA", TestKey.root.publicKey.base64 + "\n\n", " " + TestKey.root.publicKey.base64,
+            Base64.encode([UInt8](repeating: 0, count: 32)), Base64.encode([1] + [UInt8](repeating: 0, count: 31)),
+            Base64.encode([UInt8](repeating: 0xFF, count: 32)),
+        ]) func refusesKeys(_ text: String) async throws
+    {
         let trust = try NshTrust(stateDirectory: host.state)
         #expect(await nshError { try trust.addRoot(text) }?.code == .malformed)
         #expect(trust.trustedRoots.isEmpty)
@@ -173,7 +183,9 @@ struct RunAndRevokeTests {
         #expect(try trust.acceptedBuild(forApp: "com.example.orders")?.build == 7)
     }
 
-    @Test("a package opened again after its tree was pruned", .rules("POL-20", "POL-8")) func reopensPruned() async throws {
+    @Test("a package opened again after its tree was pruned", .rules("POL-20", "POL-8")) func reopensPruned()
+        async throws
+    {
         let trust = try host.trust()
         let url = try host.package(build: 5)
         var package: NshPackage? = try await trust.openPackage(at: url)

@@ -10,7 +10,8 @@ struct JSONReaderTests {
     private func readMembers(_ text: String) throws(Refusal) -> Int64 {
         try JSONReader.read(Array(text.utf8), subject: "the test") { (reader: inout JSONReader) throws(Refusal) in
             var build: Int64 = -1
-            try reader.members(of: Name.self, optional: [.id]) { (reader: inout JSONReader, name: Name) throws(Refusal) in
+            try reader.members(of: Name.self, optional: [.id]) {
+                (reader: inout JSONReader, name: Name) throws(Refusal) in
                 switch name {
                 case .build: build = try reader.integer()
                 case .id: _ = try reader.text()
@@ -31,10 +32,15 @@ struct JSONReaderTests {
         return nil
     }
 
-    @Test("names twice, unknown, missing or in another case", .rules("JSN-3", "JSN-4"), arguments: [
-        #"{"build":5,"build":999}"#, #"{"build":5,"\u0062uild":5}"#, #"{"build":5,"other":1}"#, #"{"id":"a"}"#, "{}",
-        #"{"Build":5}"#, #"{"build":5,"Build":5}"#, #"{"build":5,}"#, #"{"build":5}{}"#, #"["build",5]"#, "null", "",
-    ]) func refusesMembers(_ text: String) {
+    @Test(
+        "names twice, unknown, missing or in another case", .rules("JSN-3", "JSN-4"),
+        arguments: [
+            #"{"build":5,"build":999}"#, #"{"build":5,"\u0062uild":5}"#, #"{"build":5,"other":1}"#, #"{"id":"a"}"#,
+            "{}",
+            #"{"Build":5}"#, #"{"build":5,"Build":5}"#, #"{"build":5,}"#, #"{"build":5}{}"#, #"["build",5]"#, "null",
+            "",
+        ]) func refusesMembers(_ text: String)
+    {
         #expect(code { () throws(Refusal) in _ = try readMembers(text) } == .malformed)
     }
 
@@ -44,11 +50,16 @@ struct JSONReaderTests {
         #expect(try readMembers(#"{"build":0}"#) == 0)
     }
 
-    @Test("numbers", .rules("JSN-6", "JSN-7"), arguments: [
-        ("0", true), ("9007199254740991", true), ("9007199254740992", false), ("-1", false), ("-0", false), ("1.0", false),
-        ("1e3", false), ("01", false), ("+1", false), ("18446744073709551617", false), ("１", false), ("\"1\"", false),
-        ("true", false), ("null", false), ("1 2", false), ("0x1", false), ("00009007199254740991", false),
-    ]) func judgesNumbers(_ number: String, _ accepted: Bool) {
+    @Test(
+        "numbers", .rules("JSN-6", "JSN-7"),
+        arguments: [
+            ("0", true), ("9007199254740991", true), ("9007199254740992", false), ("-1", false), ("-0", false),
+            ("1.0", false),
+            ("1e3", false), ("01", false), ("+1", false), ("18446744073709551617", false), ("１", false),
+            ("\"1\"", false),
+            ("true", false), ("null", false), ("1 2", false), ("0x1", false), ("00009007199254740991", false),
+        ]) func judgesNumbers(_ number: String, _ accepted: Bool)
+    {
         #expect((code { () throws(Refusal) in _ = try readMembers(#"{"build":\#(number)}"#) } == nil) == accepted)
     }
 
@@ -60,17 +71,23 @@ struct JSONReaderTests {
         #expect((code { () throws(Refusal) in _ = try value(objects) } == nil) == accepted)
     }
 
-    @Test("surrogates", .rules("JSN-5"), arguments: [
-        (#""\ud83d\ude00""#, true), (#""\ud83d""#, false), (#""\ude00""#, false), (#""\ud83d\u0041""#, false),
-        (#""\ud83dA""#, false), (#""\ude00\ud83d""#, false), (#""\uD83D\uDE00""#, true), (#""\u00e""#, false), (#""\x41""#, false),
-    ]) func judgesSurrogates(_ text: String, _ accepted: Bool) {
+    @Test(
+        "surrogates", .rules("JSN-5"),
+        arguments: [
+            (#""\ud83d\ude00""#, true), (#""\ud83d""#, false), (#""\ude00""#, false), (#""\ud83d\u0041""#, false),
+            (#""\ud83dA""#, false), (#""\ude00\ud83d""#, false), (#""\uD83D\uDE00""#, true), (#""\u00e""#, false),
+            (#""\x41""#, false),
+        ]) func judgesSurrogates(_ text: String, _ accepted: Bool)
+    {
         #expect((code { () throws(Refusal) in _ = try value(text) } == nil) == accepted)
     }
 
     @Test("a byte-order mark and other encodings", .rules("JSN-1")) func refusesOtherEncodings() {
         for bytes: [UInt8] in [
-            [0xEF, 0xBB, 0xBF, 0x7B, 0x7D], [0xFF, 0xFE, 0x7B, 0, 0x7D, 0], [0, 0x7B, 0, 0x7D], [0x22, 0xC0, 0xAF, 0x22],
-            [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xE2, 0x82, 0x22], [0x22, 0x80, 0x22],
+            [0xEF, 0xBB, 0xBF, 0x7B, 0x7D], [0xFF, 0xFE, 0x7B, 0, 0x7D, 0], [0, 0x7B, 0, 0x7D],
+            [0x22, 0xC0, 0xAF, 0x22],
+            [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xE2, 0x82, 0x22],
+            [0x22, 0x80, 0x22],
         ] {
             let code = code { () throws(Refusal) in
                 _ = try JSONReader.read(bytes, subject: "the test") { (reader: inout JSONReader) throws(Refusal) in
@@ -88,10 +105,14 @@ struct JSONReaderTests {
         #expect(String(decoding: tree.serialized, as: UTF8.self).hasPrefix(#"{"A":false,"a":["#))
     }
 
-    @Test("equality is by type and value", .rules("SUM-15"), arguments: [
-        (#"{"a":1,"b":2}"#, #"{"b":2,"a":1}"#, true), ("[1,2]", "[2,1]", false), ("1", "true", false), (#""1""#, "1", false),
-        (#"{"a":null}"#, "{}", false), (#""é""#, "\"e\u{301}\"", false), ("0", "false", false),
-    ]) func compares(_ left: String, _ right: String, _ equal: Bool) throws {
+    @Test(
+        "equality is by type and value", .rules("SUM-15"),
+        arguments: [
+            (#"{"a":1,"b":2}"#, #"{"b":2,"a":1}"#, true), ("[1,2]", "[2,1]", false), ("1", "true", false),
+            (#""1""#, "1", false),
+            (#"{"a":null}"#, "{}", false), (#""é""#, "\"e\u{301}\"", false), ("0", "false", false),
+        ]) func compares(_ left: String, _ right: String, _ equal: Bool) throws
+    {
         #expect((try value(left) == (try value(right))) == equal)
     }
 }

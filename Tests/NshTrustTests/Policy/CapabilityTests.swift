@@ -5,41 +5,56 @@ import Testing
 
 @Suite("Capabilities")
 struct CapabilityTests {
-    @Test("what both allow", arguments: [
-        (#"{"network":{"hosts":["a.example"]}}"#, nil, #"{"network":{"hosts":["a.example"]}}"#),
-        (#"{"network":{"hosts":["a.example"]}}"#, "{}", "{}"),
-        (#"{"statusBar":true}"#, #"{"statusBar":true}"#, #"{"statusBar":true}"#),
-        (#"{"statusBar":true}"#, #"{"statusBar":false}"#, #"{"statusBar":false}"#),
-        (#"{"statusBar":true}"#, #"{"openUrl":true}"#, "{}"),
-        (
-            #"{"network":{"hosts":["*.cdn.example.com","x.org"]}}"#, #"{"network":{"hosts":["a.cdn.example.com","*.org"]}}"#,
-            #"{"network":{"hosts":["a.cdn.example.com","x.org"]}}"#
-        ),
-        (
-            #"{"network":{"hosts":["*.b.example.com"]}}"#, #"{"network":{"hosts":["*.example.com"]}}"#,
-            #"{"network":{"hosts":["*.b.example.com"]}}"#
-        ),
-        (#"{"network":{"hosts":["example.com"]}}"#, #"{"network":{"hosts":["*.example.com"]}}"#, #"{"network":{"hosts":[]}}"#),
-        (#"{"network":{"hosts":["A.example"]}}"#, #"{"network":{"hosts":["a.example"]}}"#, #"{"network":{"hosts":[]}}"#),
-        (#"{"openUrl":["https"]}"#, #"{"openUrl":["https"]}"#, #"{"openUrl":["https"]}"#),
-        (#"{"openUrl":["https"]}"#, #"{"openUrl":["https","tel"]}"#, "{}"),
-        (#"{"camera":1}"#, #"{"camera":1}"#, #"{"camera":1}"#), (#"{"camera":1}"#, #"{"camera":true}"#, "{}"),
-        (
-            #"{"network":{"hosts":["a.example"],"local":true}}"#, #"{"network":{"hosts":["a.example"]}}"#,
-            #"{"network":{"hosts":["a.example"]}}"#
-        ),
-    ] as [(String, String?, String)]) func intersects(_ declared: String, _ granted: String?, _ expected: String) throws {
+    @Test(
+        "what both allow",
+        arguments: [
+            (#"{"network":{"hosts":["a.example"]}}"#, nil, #"{"network":{"hosts":["a.example"]}}"#),
+            (#"{"network":{"hosts":["a.example"]}}"#, "{}", "{}"),
+            (#"{"statusBar":true}"#, #"{"statusBar":true}"#, #"{"statusBar":true}"#),
+            (#"{"statusBar":true}"#, #"{"statusBar":false}"#, #"{"statusBar":false}"#),
+            (#"{"statusBar":true}"#, #"{"openUrl":true}"#, "{}"),
+            (
+                #"{"network":{"hosts":["*.cdn.example.com","x.org"]}}"#,
+                #"{"network":{"hosts":["a.cdn.example.com","*.org"]}}"#,
+                #"{"network":{"hosts":["a.cdn.example.com","x.org"]}}"#
+            ),
+            (
+                #"{"network":{"hosts":["*.b.example.com"]}}"#, #"{"network":{"hosts":["*.example.com"]}}"#,
+                #"{"network":{"hosts":["*.b.example.com"]}}"#
+            ),
+            (
+                #"{"network":{"hosts":["example.com"]}}"#, #"{"network":{"hosts":["*.example.com"]}}"#,
+                #"{"network":{"hosts":[]}}"#
+            ),
+            (
+                #"{"network":{"hosts":["A.example"]}}"#, #"{"network":{"hosts":["a.example"]}}"#,
+                #"{"network":{"hosts":[]}}"#
+            ),
+            (#"{"openUrl":["https"]}"#, #"{"openUrl":["https"]}"#, #"{"openUrl":["https"]}"#),
+            (#"{"openUrl":["https"]}"#, #"{"openUrl":["https","tel"]}"#, "{}"),
+            (#"{"camera":1}"#, #"{"camera":1}"#, #"{"camera":1}"#), (#"{"camera":1}"#, #"{"camera":true}"#, "{}"),
+            (
+                #"{"network":{"hosts":["a.example"],"local":true}}"#, #"{"network":{"hosts":["a.example"]}}"#,
+                #"{"network":{"hosts":["a.example"]}}"#
+            ),
+        ] as [(String, String?, String)]) func intersects(_ declared: String, _ granted: String?, _ expected: String)
+        throws
+    {
         let object = try JSONReader.read(Array(declared.utf8), subject: "the test") {
             (reader: inout JSONReader) throws(Refusal) in try reader.tree(numbers: .integers)
         }
         #expect(try NshCapabilities(object).granted(by: granted).json == expected)
     }
 
-    @Test("grants that are none", arguments: [
-        "", "nil", "[]", "{", #"{"network":{"hosts":["A.example"]}}"#, #"{"network":{"hosts":"a.example"}}"#,
-        #"{"network":{"hosts":["*"]}}"#, #"{"network":{"hosts":["a..example"]}}"#, #"{"network":{"hosts":["a.*.example"]}}"#,
-        #"{"a":1,"a":1}"#, #"{"a":1.5}"#,
-    ]) func refusesGrants(_ grant: String) {
+    @Test(
+        "grants that are none",
+        arguments: [
+            "", "nil", "[]", "{", #"{"network":{"hosts":["A.example"]}}"#, #"{"network":{"hosts":"a.example"}}"#,
+            #"{"network":{"hosts":["*"]}}"#, #"{"network":{"hosts":["a..example"]}}"#,
+            #"{"network":{"hosts":["a.*.example"]}}"#,
+            #"{"a":1,"a":1}"#, #"{"a":1.5}"#,
+        ]) func refusesGrants(_ grant: String)
+    {
         let error = #expect(throws: NshError.self) { try NshCapabilities(JSONObject()).granted(by: grant) }
         #expect(error?.code == .badRequest)
     }
@@ -50,8 +65,10 @@ struct CapabilityTests {
         ]
         let capabilities = NshCapabilities(object)
         for (host, allowed) in [
-            ("api.example.com", true), ("API.example.com", true), ("a.cdn.example.com", true), ("a.b.cdn.example.com", true),
-            ("cdn.example.com", false), ("example.com", false), ("xapi.example.com", false), ("xcdn.example.com", false),
+            ("api.example.com", true), ("API.example.com", true), ("a.cdn.example.com", true),
+            ("a.b.cdn.example.com", true),
+            ("cdn.example.com", false), ("example.com", false), ("xapi.example.com", false),
+            ("xcdn.example.com", false),
         ] {
             #expect(capabilities.allowsNetwork(to: host) == allowed, "\(host)")
         }

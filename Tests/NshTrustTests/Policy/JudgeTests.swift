@@ -89,7 +89,9 @@ struct JudgeTests {
         #expect(test.packageCode(facts) == expected)
     }
 
-    @Test("five minutes ahead of now", .rules("POL-7", "LIM-24"), arguments: [(300, nil), (301, .signedInFuture)] as [(Int64, RefusalCode?)])
+    @Test(
+        "five minutes ahead of now", .rules("POL-7", "LIM-24"),
+        arguments: [(300, nil), (301, .signedInFuture)] as [(Int64, RefusalCode?)])
     func judgesSignaturesFromTheFuture(_ ahead: Int64, _ expected: RefusalCode?) {
         #expect(packageCode(facts(signedAt: Self.now + ahead)) == expected)
     }
@@ -169,7 +171,9 @@ struct JudgeTests {
         var test = self
         test.policy.maximumListAgeSeconds = 100
         #expect(test.packageCode(facts(), pinned: [Self.root]) == .revocationsStale)
-        for (issuedAt, expected) in [(-100, nil), (-101, RefusalCode.revocationsStale), (300, nil), (301, .revocationsStale)] {
+        for (issuedAt, expected) in [
+            (-100, nil), (-101, RefusalCode.revocationsStale), (300, nil), (301, .revocationsStale),
+        ] {
             test.state.lists = [summary(issuedAt: Self.now + Int64(issuedAt), expiresAt: nil)]
             #expect(test.packageCode(facts(), pinned: [Self.root]) == expected, "issued \(issuedAt)")
         }
@@ -183,7 +187,9 @@ struct JudgeTests {
         var test = self
         let needs = facts(runtime: "0.5.1")
         #expect(test.packageCode(needs) == nil)
-        for (own, expected) in [("0.5.1", nil), ("0.5.0.9", RefusalCode.runtimeTooOld), ("0.10", nil), ("0.5.1.0", nil)] {
+        for (own, expected) in [
+            ("0.5.1", nil), ("0.5.0.9", RefusalCode.runtimeTooOld), ("0.10", nil), ("0.5.1.0", nil),
+        ] {
             test.policy.runtime = RuntimeVersion(own)
             #expect(test.packageCode(needs) == expected, "host \(own)")
         }
@@ -276,7 +282,8 @@ struct JudgeTests {
     ) -> PackageFacts {
         let certificate = Certificate(
             apps: [AppPattern("com.example.*")!], content: nil, key: Self.key(3), notBefore: window.0,
-            notAfter: window.1, publisher: DisplayText("Example Ltd")!, serial: Serial([UInt8](repeating: 4, count: 16))!)
+            notAfter: window.1, publisher: DisplayText("Example Ltd")!,
+            serial: Serial([UInt8](repeating: 4, count: 16))!)
         return PackageFacts(
             roots: [Self.root], certificate: certificate, app: AppID(app)!, build: build, digest: SHA256.hash([5]),
             manifest: SHA256.hash([6]), identity: identity, signedAt: signedAt,

@@ -13,30 +13,47 @@ struct TextTests {
         #expect(text.utf8.count == (count + 2) / 3 * 4)
     }
 
-    @Test("other spellings of base64", .rules("ENV-3"), arguments: [
-        "AR==", "AAB=", "A", "AA", "AAA", "AA=A", "A===", "====", "AAAA=", "AA==AAAA", "AAA\n", " AAA", "A-A_", "AAÄ=", "AA=",
-    ]) func refusesOtherSpellings(_ text: String) { #expect(Base64.decode(Array(text.utf8)) == nil) }
+    @Test(
+        "other spellings of base64", .rules("ENV-3"),
+        arguments: [
+            "AR==", "AAB=", "A", "AA", "AAA", "AA=A", "A===", "====", "AAAA=", "AA==AAAA", "AAA\n", " AAA", "A-A_",
+            "AAÄ=", "AA=",
+        ]) func refusesOtherSpellings(_ text: String)
+    { #expect(Base64.decode(Array(text.utf8)) == nil) }
 
-    @Test("hex is lower-case and of the stated length", .rules("JSN-10"), arguments: [
-        ("00ff", true), ("00FF", false), ("00f", false), ("00ff00", false), ("0x0f", false), (" 0ff", false), ("٠٠ff", false),
-    ]) func readsHex(_ text: String, _ accepted: Bool) {
+    @Test(
+        "hex is lower-case and of the stated length", .rules("JSN-10"),
+        arguments: [
+            ("00ff", true), ("00FF", false), ("00f", false), ("00ff00", false), ("0x0f", false), (" 0ff", false),
+            ("٠٠ff", false),
+        ]) func readsHex(_ text: String, _ accepted: Bool)
+    {
         #expect((Hex.decode(text.utf8, count: 2) != nil) == accepted)
     }
 
-    @Test("times", arguments: [
-        (Int64(0), "1970-01-01T00:00:00Z"), (951_782_400, "2000-02-29T00:00:00Z"), (1_762_164_000, "2025-11-03T10:00:00Z"),
-        (4_107_542_399, "2100-02-28T23:59:59Z"), (4_107_542_400, "2100-03-01T00:00:00Z"),
-        (253_402_300_799, "9999-12-31T23:59:59Z"),
-    ]) func convertsTimes(_ seconds: Int64, _ text: String) {
+    @Test(
+        "times",
+        arguments: [
+            (Int64(0), "1970-01-01T00:00:00Z"), (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_762_164_000, "2025-11-03T10:00:00Z"),
+            (4_107_542_399, "2100-02-28T23:59:59Z"), (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (253_402_300_799, "9999-12-31T23:59:59Z"),
+        ]) func convertsTimes(_ seconds: Int64, _ text: String)
+    {
         #expect(Timestamp.text(seconds) == text)
         #expect(Timestamp.seconds(from: text) == seconds)
         #expect(Timestamp.seconds(from: "\(seconds)") == seconds)
     }
 
-    @Test("texts that are no time", arguments: [
-        "", "-1", "1.5", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z", "2026-01-01T24:00:00Z",
-        "2026-01-01T00:60:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00+01:00", "1969-12-31T23:59:59Z", "9007199254740992",
-    ]) func refusesOtherTimes(_ text: String) { #expect(Timestamp.seconds(from: text) == nil) }
+    @Test(
+        "texts that are no time",
+        arguments: [
+            "", "-1", "1.5", "2026-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
+            "2026-01-01T24:00:00Z",
+            "2026-01-01T00:60:00Z", "2026-01-01 00:00:00Z", "2026-01-01T00:00:00+01:00", "1969-12-31T23:59:59Z",
+            "9007199254740992",
+        ]) func refusesOtherTimes(_ text: String)
+    { #expect(Timestamp.seconds(from: text) == nil) }
 
     @Test("every day of 400 years comes back") func convertsEveryDay() {
         for day in stride(from: Int64(0), to: 146_097, by: 1) {
@@ -45,13 +62,17 @@ struct TextTests {
         }
     }
 
-    @Test("what may stand in a text for people", .rules("TXT-1", "TXT-2", "TXT-3", "TXT-4", "LIM-16"), arguments: [
-        ("Orders", true), ("", false), ("注文", true), ("a\u{200D}b", true), ("a\u{200C}b", true), ("a\u{200B}b", false),
-        ("a\u{202E}b", false), ("a\nb", false), ("a\u{1B}[31m", false), ("a\u{0}b", false), ("\u{E000}", false),
-        ("\u{2028}", false), ("\u{0378}", false), ("\u{1FAE8}", true), ("\u{1FAE9}", false), ("\u{FEFF}a", false),
-        (String(repeating: "x", count: 255), true), (String(repeating: "x", count: 256), false),
-        (String(repeating: "é", count: 128), false),
-    ]) func judgesText(_ text: String, _ accepted: Bool) { #expect((DisplayText(text) != nil) == accepted) }
+    @Test(
+        "what may stand in a text for people", .rules("TXT-1", "TXT-2", "TXT-3", "TXT-4", "LIM-16"),
+        arguments: [
+            ("Orders", true), ("", false), ("注文", true), ("a\u{200D}b", true), ("a\u{200C}b", true),
+            ("a\u{200B}b", false),
+            ("a\u{202E}b", false), ("a\nb", false), ("a\u{1B}[31m", false), ("a\u{0}b", false), ("\u{E000}", false),
+            ("\u{2028}", false), ("\u{0378}", false), ("\u{1FAE8}", true), ("\u{1FAE9}", false), ("\u{FEFF}a", false),
+            (String(repeating: "x", count: 255), true), (String(repeating: "x", count: 256), false),
+            (String(repeating: "é", count: 128), false),
+        ]) func judgesText(_ text: String, _ accepted: Bool)
+    { #expect((DisplayText(text) != nil) == accepted) }
 
     @Test("texts are compared as bytes", .rules("JSN-8")) func tellsNormalisationFormsApart() {
         #expect("é" == "e\u{301}")
@@ -66,10 +87,14 @@ struct TextTests {
         #expect(Printable.escaped(bytes: [0x61, 0xFF, 0x62]) == "a\u{FFFD}b")
     }
 
-    @Test("folding", .rules("PTH-9"), arguments: [
-        ("Straße", "STRASSE", true), ("ſ", "s", true), ("İ", "i", false), ("K", "k", true), ("é", "É", true), ("a", "b", false),
-        ("ﬁ", "FI", true), ("Σ", "ς", true),
-    ]) func folds(_ left: String, _ right: String, _ equal: Bool) {
+    @Test(
+        "folding", .rules("PTH-9"),
+        arguments: [
+            ("Straße", "STRASSE", true), ("ſ", "s", true), ("İ", "i", false), ("K", "k", true), ("é", "É", true),
+            ("a", "b", false),
+            ("ﬁ", "FI", true), ("Σ", "ς", true),
+        ]) func folds(_ left: String, _ right: String, _ equal: Bool)
+    {
         #expect((UnicodeTables.folded(left) == UnicodeTables.folded(right)) == equal)
     }
 }

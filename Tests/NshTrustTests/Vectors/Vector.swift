@@ -85,7 +85,8 @@ struct Vector: Sendable, CustomStringConvertible {
 
     private init(_ object: JSONObject) throws {
         try object.allow([
-            "name", "title", "kind", "rules", "file", "roots", "revocations", "at", "options", "id", "passphrase", "steps", "expect",
+            "name", "title", "kind", "rules", "file", "roots", "revocations", "at", "options", "id", "passphrase",
+            "steps", "expect",
         ])
         name = try object.text("name")
         kind = try object.text("kind")
@@ -113,7 +114,8 @@ extension Vector.Expectation {
             return
         }
         try object.allow([
-            "verdict", "code", "digest", "app", "files", "unpackedSize", "issuer", "sequence", "public", "keyHash", "keyID",
+            "verdict", "code", "digest", "app", "files", "unpackedSize", "issuer", "sequence", "public", "keyHash",
+            "keyID",
             "directoryName", "serial", "publisher",
         ])
         self.init(verdict: try object.text("verdict"), code: try object.optionalText("code"), members: object)
