@@ -49,21 +49,21 @@ compopt() { :; }
 _nsh_pkgtool 2>/dev/null
 printf '%s\n' "${COMPREPLY[@]}" | sort
 B
-    complete() {
+    completes() {
         bash complete.sh "$kept/nsh-pkgtool.bash" "$@" >"$out" 2>"$err"
         last="bash completion of: $*"
     }
-    complete ver; says verify
-    complete store pr; says prune
-    complete verify --thr; says --threshold
-    complete verify ""; says app.nshpkg; says sub; says_not notes.txt
-    complete verify x --root ""; says root.pub; says_not notes.txt
-    complete store prune --dr; says --dry-run
-    complete publish x --compression ""; says zstd; says none; says_not app
-    complete publish x -o ""; says notes.txt
-    complete store status --state ""; says sub; says_not notes.txt
-    complete keygen --no; says --no-password
-    complete verify x --at ""; says_not app.nshpkg
+    completes ver; says verify
+    completes store pr; says prune
+    completes verify --thr; says --threshold
+    completes verify ""; says app.nshpkg; says sub; says_not notes.txt
+    completes verify x --root ""; says root.pub; says_not notes.txt
+    completes store prune --dr; says --dry-run
+    completes publish x --compression ""; says zstd; says none; says_not app
+    completes publish x -o ""; says notes.txt
+    completes store status --state ""; says sub; says_not notes.txt
+    completes keygen --no; says --no-password
+    completes verify x --at ""; says_not app.nshpkg
 else
     skip "completion: there is no bash"
 fi
