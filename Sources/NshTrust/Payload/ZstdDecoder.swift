@@ -22,6 +22,8 @@ final class ZstdDecoder {
     private var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
     private var stage = Stage.frameHeader
     private var header: ZstdFrameHeader?
+    /// Bytes of content so far.
+    private var produced: UInt64 = 0
 
     /// Makes a decoder.
     ///
@@ -69,8 +71,9 @@ final class ZstdDecoder {
         var bytes = try gather(ZstdFrameHeader.fixedCount)
         let count = try ZstdFrameHeader.count(startingWith: bytes)
         bytes += try gather(count - bytes.count)
-        header = try ZstdFrameHeader(parsing: bytes)
-        try feed(bytes)
+        let header = try ZstdFrameHeader(parsing: bytes)
+        self.header = header
+        try feed(header.forDecoder)
         stage = .blockHeader
     }
 
@@ -84,7 +87,7 @@ final class ZstdDecoder {
 
     private func readBlock(left: Int, isLast: Bool) throws -> UnsafeRawBufferPointer {
         guard left > 0 else {
-            stage = !isLast ? .blockHeader : header?.hasChecksum == true ? .checksum : .end
+            if isLast { try endContent() } else { stage = .blockHeader }
             return UnsafeRawBufferPointer(start: nil, count: 0)
         }
         guard try fillChunk() else { throw Self.cut }
@@ -92,7 +95,20 @@ final class ZstdDecoder {
         let part = UnsafeRawBufferPointer(rebasing: chunk[..<count])
         chunk = UnsafeRawBufferPointer(rebasing: chunk[count...])
         stage = .block(left: left - count, isLast: isLast)
-        return try decode(part)
+        let content = try decode(part)
+        guard let header, content.count <= header.blockMax else {
+            throw ZstdFrameHeader.corrupt("a block of the zstd frame holds more than the frame allows")
+        }
+        produced += UInt64(content.count)
+        return content
+    }
+
+    /// Compares the content's size with the one that the frame states, behind the last block.
+    private func endContent() throws(Refusal) {
+        if let stated = header?.contentSize, stated != produced {
+            throw ZstdFrameHeader.corrupt("the zstd frame holds \(produced) bytes and states \(stated)")
+        }
+        stage = header?.hasChecksum == true ? .checksum : .end
     }
 
     /// Hands bytes to libzstd from which nothing comes.

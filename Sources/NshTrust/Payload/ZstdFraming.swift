@@ -13,6 +13,11 @@ struct ZstdFrameHeader {
     let window: UInt64
     /// Whether a checksum of the content stands behind the last block.
     let hasChecksum: Bool
+    /// Bytes of the content, when the header states them.
+    let contentSize: UInt64?
+    /// A header of the same frame that states no content size, for the decoder: libzstd compares a stated size within the
+    /// last block and then keeps back what that block holds, which is to be judged first.
+    let forDecoder: [UInt8]
 
     /// The most bytes of a block, encoded or decoded.
     var blockMax: Int { Int(min(window, Self.blockMaxBytes)) }
@@ -52,16 +57,18 @@ struct ZstdFrameHeader {
         let dictionary = number(Self.dictionaryCount(descriptor))
         guard dictionary == 0 else { throw Self.corrupt("the zstd frame needs dictionary \(dictionary)") }
         at += Self.dictionaryCount(descriptor)
-        if isSingleSegment {
-            let count = Self.sizeCount(descriptor)
-            window = number(count) + (count == 2 ? 256 : 0)
-        }
+        let count = Self.sizeCount(descriptor)
+        contentSize = count == 0 ? nil : number(count) + (count == 2 ? 256 : 0)
+        if isSingleSegment { window = contentSize ?? 0 }
         guard window <= Self.windowMaxBytes else {
             throw Refusal(
                 .limitExceeded, "the zstd frame needs a window of \(window) bytes, the limit is \(Self.windowMaxBytes)")
         }
         self.window = window
         hasChecksum = descriptor & 0x04 != 0
+        // A single segment has no window descriptor: the smallest one that is enough.
+        let exponent = UInt8(max(10, UInt64.bitWidth - (max(window, 1) - 1).leadingZeroBitCount))
+        forDecoder = bytes[..<4] + [descriptor & 0x04, isSingleSegment ? (exponent - 10) << 3 : bytes[5]]
     }
 
     private static func dictionaryCount(_ descriptor: UInt8) -> Int { [0, 1, 2, 4][Int(descriptor & 3)] }

@@ -134,6 +134,10 @@ import Testing
             { $0.blocks.append(.reserved) },
             { $0.blocks.append(.init(kind: 2, size: 3, content: [1, 2, 3])) },
             { $0.blocks.append(.init(kind: 1, size: 131_073, content: [0])) },
+            // What only the end of the frame shows does not hide what the last block holds.
+            { $0.contentSize = UInt64($0.blocks.reduce(0) { $0 + $1.size } + 1) },
+            { $0.contentSize = UInt64($0.blocks.reduce(0) { $0 + $1.size } - 1) },
+            { $0.checksum = 12345 },
         ]
         for edit in edits {
             var package = PackageBuilder()
@@ -145,6 +149,18 @@ import Testing
             }
             #expect(try package.refusal() == .unsafeMember)
         }
+    }
+
+    @Test(.rules("PAY-5"), arguments: [1, 300, 1023, 1025, 70_000])
+    func readsASingleSegmentOfAnySize(_ size: Int) throws {
+        let noise = Noise.bytes(size)
+        let code = try Self.code({ $0.files["noise"] = noise }) { archive in
+            var frame = ZstdFrame(storing: archive)
+            frame.window = nil
+            frame.contentSize = UInt64(archive.count)
+            return frame.encoded
+        }
+        #expect(code == nil)
     }
 
     @Test(.rules("PAY-6")) func aDamagedBlockFailsWhereItsBytesWouldStand() throws {
