@@ -32,16 +32,16 @@ extension FileList {
     private func findCollision(
         _ table: inout FoldedNames, _ bytes: UnsafeRawBufferPointer
     ) -> (first: Range<Int>, second: Range<Int>)? {
-        let listHash = table.hash(Array(Self.path.utf8))
-        _ = table.insert(FoldedNames.listItself, hash: listHash, in: bytes)
+        _ = table.insert(FoldedNames.listItself, hash: table.hash(Array(Self.path.utf8)), in: bytes)
         var before = 0..<0
         var cursor = Cursor()
         while let entry = next(&cursor) {
             let path = entry.path
             var ends = Self.newDirectories(of: path, after: before, in: bytes)
             ends.append(path.upperBound)
-            let hashes = table.hashes(ofPrefixesOf: UnsafeRawBufferPointer(rebasing: bytes[path]), count: ends.count)
-            for (end, hash) in zip(ends, hashes) {
+            table.hashPrefixes(of: UnsafeRawBufferPointer(rebasing: bytes[path]))
+            // The nearest directories are the new ones.
+            for (end, hash) in zip(ends, table.prefixHashes.suffix(ends.count)) {
                 let name = path.lowerBound..<end
                 if let held = table.insert(name, hash: hash, in: bytes) { return (held, name) }
             }
@@ -60,6 +60,9 @@ private struct FoldedNames {
     static let listItself = 1..<1
 
     private var slots: [UInt64]
+    private var scratch: [UInt8] = []
+    /// What `hashPrefixes` found.
+    private(set) var prefixHashes: [UInt64] = []
     private let pass: UInt64
     private let passes: UInt64
 
@@ -102,41 +105,47 @@ private struct FoldedNames {
         return nil
     }
 
-    /// The hash of one name's folded form.
-    func hash(_ name: [UInt8]) -> UInt64 {
-        name.withUnsafeBytes { hashes(ofPrefixesOf: $0, count: 1)[0] }
+    /// The hash of one name's folded form; it has no slash.
+    mutating func hash(_ name: [UInt8]) -> UInt64 {
+        name.withUnsafeBytes { hashPrefixes(of: $0) }
+        return prefixHashes[0]
     }
 
-    /// The hashes of the folded forms of a path and the directories above it.
+    /// Hashes the folded forms of the directories above a path, and of the path.
     ///
-    /// - Parameters:
-    ///   - path: The path.
-    ///   - count: How many are wanted: the path, and the nearest of the directories.
-    /// - Returns: The hashes, the shortest name first.
-    func hashes(ofPrefixesOf path: UnsafeRawBufferPointer, count: Int) -> [UInt64] {
-        let folded = Self.folded(path)
-        return folded.withUnsafeBytes { folded in
+    /// - Parameter path: The path; `prefixHashes` then has a hash for each component, that of the whole path last.
+    mutating func hashPrefixes(of path: UnsafeRawBufferPointer) {
+        Self.fold(path, into: &scratch)
+        prefixHashes.removeAll(keepingCapacity: true)
+        scratch.withUnsafeBytes { folded in
             var hasher = Hasher()
-            var hashes: [UInt64] = []
             var start = 0
             for at in 0..<folded.count where folded[at] == 0x2F {
                 hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: folded[start..<at]))
-                hashes.append(UInt64(bitPattern: Int64(hasher.finalize())))
+                prefixHashes.append(UInt64(bitPattern: Int64(hasher.finalize())))
                 start = at
             }
             hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: folded[start...]))
-            hashes.append(UInt64(bitPattern: Int64(hasher.finalize())))
-            return hashes.suffix(count)
+            prefixHashes.append(UInt64(bitPattern: Int64(hasher.finalize())))
         }
     }
 
     private static func folded(_ name: Range<Int>, in bytes: UnsafeRawBufferPointer) -> [UInt8] {
-        name == listItself
-            ? UnicodeTables.folded(FileList.path) : folded(UnsafeRawBufferPointer(rebasing: bytes[name]))
+        if name == listItself { return UnicodeTables.folded(FileList.path) }
+        var folded: [UInt8] = []
+        fold(UnsafeRawBufferPointer(rebasing: bytes[name]), into: &folded)
+        return folded
     }
 
-    private static func folded(_ name: UnsafeRawBufferPointer) -> [UInt8] {
-        if name.allSatisfy({ $0 < 0x80 }) { return name.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } }
-        return UnicodeTables.folded(String(decoding: name, as: UTF8.self))
+    private static func fold(_ name: UnsafeRawBufferPointer, into folded: inout [UInt8]) {
+        folded.removeAll(keepingCapacity: true)
+        var seen: UInt8 = 0
+        for byte in name { seen |= byte }
+        guard seen < 0x80 else {
+            folded = UnicodeTables.folded(String(decoding: name, as: UTF8.self))
+            return
+        }
+        folded += name
+        for at in folded.indices where (0x41...0x5A).contains(folded[at]) { folded[at] |= 0x20 }
     }
 }

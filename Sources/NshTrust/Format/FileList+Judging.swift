@@ -45,6 +45,15 @@ extension FileList {
         case source = "bundle.js"
         case bytecode = "bundle.nshc"
         case olderBytecode = "bundle.qbc"
+
+        /// Bytes of the longest of them.
+        static let countMax = 17
+
+        /// Recognises a path, compared byte for byte; nil for every other one.
+        init?(_ path: ArraySlice<UInt8>) {
+            guard let known = Self.allCases.first(where: { $0.rawValue.utf8.elementsEqual(path) }) else { return nil }
+            self = known
+        }
     }
 
     /// Judges each path by itself and all of them together.
@@ -71,9 +80,7 @@ extension FileList {
                 let shown = Printable.escaped(bytes: bytes[entry.path])
                 throw Refusal(.unsafePath, "SHA256SUMS lists the path “\(shown)”, which \(problem)")
             }
-            let path = bytes[entry.path]
-            let file = KnownFile.allCases.first { $0.rawValue.utf8.elementsEqual(path) }
-            if let file { known.insert(file) }
+            if entry.path.count <= KnownFile.countMax, let file = KnownFile(bytes[entry.path]) { known.insert(file) }
             before = entry.path
         }
         try judgeCollisions(directories: directories, namesPerPass: namesPerPass)

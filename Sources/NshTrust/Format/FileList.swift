@@ -121,7 +121,11 @@ package struct FileList: Sendable {
     /// Tells whether the line names these bytes as its path.
     package func hasPath(_ path: UnsafeRawBufferPointer, at entry: Entry) -> Bool {
         guard path.count == entry.path.count else { return false }
-        return bytes.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0[entry.path]).elementsEqual(path) }
+        return bytes.withUnsafeBytes { bytes in
+            var differences: UInt8 = 0
+            for (offset, byte) in path.enumerated() { differences |= byte ^ bytes[entry.path.lowerBound + offset] }
+            return differences == 0
+        }
     }
 
     /// Tells whether the line has this digest.

@@ -42,7 +42,7 @@ package struct TarGate: Sendable {
             return .zeros
         }
         try Self.checkChecksum(block)
-        guard block[257..<265].elementsEqual(Self.magic) else {
+        guard block.loadUnaligned(fromByteOffset: 257, as: UInt64.self).littleEndian == Self.magic else {
             throw Self.corrupt("a header block has another magic or version than “ustar” and “00”")
         }
         let size = try Self.octal(block, 124..<136, "size")
@@ -89,13 +89,20 @@ package struct TarGate: Sendable {
 
     // MARK: - Fields
 
-    private static let magic: [UInt8] = Array("ustar\u{0}00".utf8)
+    /// “ustar”, NUL, “00” as one little-endian number.
+    private static let magic: UInt64 = "ustar\u{0}00".utf8.reversed().reduce(0) { $0 << 8 | UInt64($1) }
 
     private static func checkChecksum(_ block: UnsafeRawBufferPointer) throws(Refusal) {
         let stated = try octal(block, 148..<156, "checksum")
-        var sum = 8 * 0x20
-        for at in 0..<148 { sum += Int(block[at]) }
-        for at in 156..<blockCount { sum += Int(block[at]) }
+        // Eight bytes at a time, in four sums of 16 bits: 64 words of at most 2 · 255 fit.
+        let lanes: UInt64 = 0x00FF_00FF_00FF_00FF
+        var sums: UInt64 = 0
+        for at in stride(from: 0, to: blockCount, by: 8) {
+            let word = block.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+            sums += (word & lanes) + (word >> 8 & lanes)
+        }
+        var sum = Int(sums & 0xFFFF) + Int(sums >> 16 & 0xFFFF) + Int(sums >> 32 & 0xFFFF) + Int(sums >> 48)
+        for at in 148..<156 { sum += 0x20 - Int(block[at]) }
         guard sum == stated else {
             throw corrupt("a header block has the checksum \(stated), its bytes add up to \(sum)")
         }

@@ -11,6 +11,7 @@ enum Declaration: String {
     /// Recognises a path, compared byte for byte; nil for every other one.
     init?(path: String) {
         switch path {
+        case _ where path.utf8.count > Self.capabilities.rawValue.utf8.count: return nil
         case _ where path.utf8.elementsEqual(Self.app.rawValue.utf8): self = .app
         case _ where path.utf8.elementsEqual(Self.capabilities.rawValue.utf8): self = .capabilities
         default: return nil
