@@ -520,8 +520,8 @@ def huge_window(case):
 
 
 def large_app_json(case):
-    """app.json has more than 1 MiB, or its header block says so."""
-    return case.notes.get("app.json", 0) > 1 << 20 or "size_field" in case.names
+    """app.json has more than 1 MiB, or its headers say so."""
+    return case.notes.get("app.json", 0) > 1 << 20 or bool({"size_field", "pax_header"} & set(case.names))
 
 
 def pax_fields(case):

@@ -111,6 +111,10 @@ def add_stream(book):
          end=bytes(1024) + b"x")
     case("missing-then-frame", "A file is missing, and a byte stands behind the zstd frame.", "manifestMismatch", "POL-13 SUM-6 PAY-3", members=lambda m: m.pop() and None,
          pack=lambda s: stored(s) + b"\0")
+    case("member-then-content-size", "A link, and a frame that promises one byte more than it holds: only its end shows that.", "unsafeMember", "POL-13 PAY-5",
+         members=lambda m: setattr(m[2], "kind", b"2"), pack=lambda s: stored(s, size=len(s) + 1))
+    case("member-then-content-checksum", "A link, and a frame whose content checksum is another one.", "unsafeMember", "POL-13 PAY-5",
+         members=lambda m: setattr(m[2], "kind", b"2"), pack=lambda s: stored(s, checksum=1))
     case("sum-of-sizes-then-end", "The files are one byte short of unpackedSize, and a byte stands behind the end mark.", "manifestMismatch", "POL-13 SUM-8",
          payload_fields=lambda f: f.update(unpackedSize=f["unpackedSize"] + 1), end=bytes(1024) + b"x")
     case("half-end-then-missing", "A file is missing, and the end mark is one block.", "payloadCorrupt", "POL-13 TAR-14", members=lambda m: m.pop() and None, end=bytes(512))
