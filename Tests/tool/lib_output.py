@@ -79,8 +79,10 @@ for arguments in ("extract - big --root root.pub", "verify - --root root.pub"):
 
 # A pipe that never says anything does not keep it, and so is not decided.
 for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    # Under nohup a hang-up is ignored, and the tool keeps it so; here it is to act.
     process = subprocess.Popen([TOOL, "extract", "-", "big", "--root", "root.pub"], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
     time.sleep(0.5)
     process.send_signal(number)
     try:
