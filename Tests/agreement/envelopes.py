@@ -136,7 +136,8 @@ def theirs_verify_here(checks, directory):
         # Our reader takes it as signed: a renewal and a next list begin with verifying it.
         wrong = tool("attach", name, "--signature", text, "--key", "root.pub", "-o", "wrong", directory=directory, status=None)
         checks.equal(f"{name}: another key is refused", (wrong.status, (directory / "wrong").exists()), (1, False))
-        broken = base64.b64encode(bytes.fromhex(made.signature)[:-1] + b"\0").decode()
+        raw = bytes.fromhex(made.signature)
+        broken = base64.b64encode(bytes([raw[0] ^ 1]) + raw[1:]).decode()
         refused = tool("attach", name, "--signature", broken, "--key", "hsm.pub", "-o", "wrong", directory=directory, status=None)
         checks.equal(f"{name}: a broken signature is refused", (refused.status, (directory / "wrong").exists()), (1, False))
         found = tool("inspect", f"signed-{name}", "--root", "hsm.pub", "--json", directory=directory)
