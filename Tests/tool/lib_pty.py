@@ -25,6 +25,7 @@ class Terminal:
                 os.setpgid(0, 0)
                 os.tcsetpgrp(0, os.getpid())
                 signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+            signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and would stay so
             os.execve(TOOL, [TOOL, *arguments], {**os.environ, **(environment or {})})
         os.close(tell)
         self.pid = int(os.read(told, 20)) if as_job else self.child
