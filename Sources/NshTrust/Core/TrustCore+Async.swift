@@ -21,21 +21,14 @@ extension TrustCore {
         _ work: @escaping @Sendable (ByteStreamInput, Monitor) throws -> Value
     ) async throws -> Value where Stream.Element == [UInt8] {
         let channel = ByteChannel()
-        async let feeding: Void = channel.feed(from: stream)
-        let result: Result<Value, any Error>
-        do {
-            result = .success(
-                try await withTaskCancellationHandler {
-                    try await run(progress) { monitor in try work(ByteStreamInput(channel), monitor) }
-                } onCancel: {
-                    channel.close()
-                })
-        } catch {
-            result = .failure(error)
+        // Cancelled when this returns: a peer that sends nothing more must not keep a verdict back.
+        async let _: Void = channel.feed(from: stream)
+        defer { channel.close() }
+        return try await withTaskCancellationHandler {
+            try await run(progress) { monitor in try work(ByteStreamInput(channel), monitor) }
+        } onCancel: {
+            channel.close()
         }
-        channel.close()
-        await feeding
-        return try result.get()
     }
 
     /// Follows the decision log from after an event on.

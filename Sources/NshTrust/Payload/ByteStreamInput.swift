@@ -40,13 +40,16 @@ package final class ByteChannel: Sendable {
             for try await piece in stream where !piece.isEmpty {
                 guard await add(piece) else { return }
             }
-            finish(nil)
+            // A stream whose task is cancelled may end early without an error; that is not the end of a package.
+            finish(Task.isCancelled ? Self.cancelled : nil)
+        } catch is CancellationError {
+            finish(Self.cancelled)
         } catch {
             finish(Trouble(.ioFailure, "the stream failed: \(Printable.escaped("\(error)"))"))
         }
     }
 
-    /// Tells the feeding side that nothing is wanted any more.
+    /// Tells both sides that nothing is wanted any more: a reader that waits gets `cancelled`, not the end.
     package func close() {
         let waiting = state.withLock { state in
             state.end = .ofReading
@@ -55,9 +58,12 @@ package final class ByteChannel: Sendable {
             return state.waiting
         }
         waiting?.resume()
+        sem_post(arrivals)
     }
 
     /// Waits for the next piece; nil at the end of the stream.
+    ///
+    /// - Throws: `ioFailure` when the stream failed, `cancelled` when nothing is wanted any more.
     fileprivate func next() throws(Trouble) -> [UInt8]? {
         while sem_wait(arrivals) != 0 {}  // only a signal interrupts it
         let (piece, waiting, end) = state.withLock { state in
@@ -68,9 +74,12 @@ package final class ByteChannel: Sendable {
         waiting?.resume()
         if let piece { return piece }
         sem_post(arrivals)  // the end stays the end
-        if case .ofStream(let trouble?) = end { throw trouble }
+        guard case .ofStream(let trouble) = end else { throw Self.cancelled }
+        if let trouble { throw trouble }
         return nil
     }
+
+    private static let cancelled = Trouble(.cancelled, "the caller cancelled the operation")
 
     private func add(_ piece: [UInt8]) async -> Bool {
         let isFull: Bool? = state.withLock { state in
@@ -110,7 +119,7 @@ package struct ByteStreamInput: PackageInput {
 
     /// Reads what has arrived, or waits for it.
     ///
-    /// - Throws: `ioFailure` when the stream failed.
+    /// - Throws: `ioFailure` when the stream failed, `cancelled` when the caller has given up.
     package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         if piece.isEmpty {
             guard let next = try channel.next() else { return 0 }
