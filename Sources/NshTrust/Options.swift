@@ -41,8 +41,12 @@ extension NshTrust {
 
         /// The options as the rules want them.
         ///
-        /// - Throws: `badRequest` for a threshold outside 1 … 16 or a runtime that is no version.
+        /// - Throws: `badRequest` for a threshold outside 1 … `limits.pinnedRoots`, a negative age or a runtime that is no
+        ///   version.
         package func policy() throws(Trouble) -> Policy {
+            guard limits.pinnedRoots >= 1 else {
+                throw Trouble(.badRequest, "the limit of pinned roots is \(limits.pinnedRoots), it must be at least 1")
+            }
             guard (1...limits.pinnedRoots).contains(rootThreshold) else {
                 throw Trouble(
                     .badRequest, "the root threshold is \(rootThreshold), it must be 1 to \(limits.pinnedRoots)")

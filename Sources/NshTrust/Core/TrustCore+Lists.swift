@@ -43,7 +43,7 @@ extension TrustCore {
     private func warnings(of list: VerifiedList, _ now: Int64) -> [String] {
         var warnings: [String] = []
         if let ignored = list.ignoredGrants { warnings.append(ignored) }
-        if list.list.issuedAt > now + Judge.maximumSkewSeconds {
+        if list.list.issuedAt - Judge.maximumSkewSeconds > now {
             warnings.append(
                 "the list was issued \(Timestamp.text(list.list.issuedAt)), now is \(Timestamp.text(now)): "
                     + "it counts as stale where a maximum age is asked for")

@@ -52,12 +52,14 @@ package struct Backoff: Sendable {
     private var longest: UInt64 = 500_000
     /// The longest pause in nanoseconds.
     private static let ceiling: UInt64 = 16_000_000
+    /// The longest time: thirty years, which fit into nanoseconds.
+    private static let longestSeconds = 1e9
 
     /// Starts the time.
     ///
-    /// - Parameter seconds: How long attempts go on; 0 for one attempt.
+    /// - Parameter seconds: How long attempts go on; 0 or less for one attempt, at most thirty years.
     package init(seconds: Double) {
-        deadline = MonotonicTime.nanoseconds() + UInt64(max(seconds, 0) * 1_000_000_000)
+        deadline = MonotonicTime.nanoseconds() + UInt64(min(max(seconds, 0), Self.longestSeconds) * 1_000_000_000)
     }
 
     /// Sleeps for a while; returns false at once when the time is over.

@@ -143,7 +143,7 @@ package struct Judge {
                 "the package was signed \(Timestamp.text(facts.signedAt)), outside its certificate’s window "
                     + "\(Timestamp.text(certificate.notBefore)) to \(Timestamp.text(certificate.notAfter))")
         }
-        guard facts.signedAt <= now + Self.maximumSkewSeconds else {
+        guard facts.signedAt - Self.maximumSkewSeconds <= now else {
             throw Refusal(
                 .signedInFuture,
                 "the package was signed \(Timestamp.text(facts.signedAt)), now is \(Timestamp.text(now)); "
@@ -217,7 +217,7 @@ package struct Judge {
             if let end = list.expiresAt, end < now {
                 throw Refusal(.revocationsStale, "\(list.list) expired \(Timestamp.text(end)); apply a newer one")
             }
-            guard list.issuedAt <= now + Self.maximumSkewSeconds else {
+            guard list.issuedAt - Self.maximumSkewSeconds <= now else {
                 throw Refusal(
                     .revocationsStale,
                     "\(list.list) was issued \(Timestamp.text(list.issuedAt)), now is \(Timestamp.text(now)); "
