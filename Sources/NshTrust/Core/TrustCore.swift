@@ -80,12 +80,15 @@ package final class TrustCore: Sendable {
             (try state.withdrawals(ofRoot: key.hash).first, try !state.rootsSeen().contains { $0.key == key })
         }
         if let withdrawal { throw Refusal(.rootWithdrawn, "root \(key.id) was withdrawn by \(withdrawal)") }
-        try pinned.withLock { try $0.add(key) }
+        // Judged before it is written down, and pinned after: a call that throws has pinned nothing.
+        var judged = pinned.withLock { $0 }
+        try judged.add(key)
         if isNew, state.access == .readWrite {
             let event = newEvent(
                 .rootAdded, digest: key.hash, message: "root \(key.id) was trusted here for the first time")
             try store.commit { try $0.rememberRoot(key, event: event) }
         }
+        try pinned.withLock { try $0.add(key) }
     }
 
     // MARK: - Helpers of the parts

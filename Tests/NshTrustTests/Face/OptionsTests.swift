@@ -28,4 +28,17 @@ struct OptionsTests {
         let url = try host.package(build: 5)
         #expect(await nshError { _ = try await trust.openPackage(at: url) }?.code == .certificateExpired)
     }
+
+    @Test("a root that could not be written down is not trusted") func pinsNothingWhenItThrows() async throws {
+        let other = try host.trust()
+        var options = NshTrust.Options()
+        options.busyTimeoutSeconds = 0
+        let trust = try NshTrust(stateDirectory: host.state, options: options)
+        let error = try other.core.store.commit { _ in
+            #expect(throws: NshError.self) { try trust.addRoot(TestKey.secondRoot.publicKey.base64) }
+        }
+        #expect(error?.code == .storeBusy && trust.trustedRoots.isEmpty)
+        try trust.addRoot(TestKey.secondRoot.publicKey.base64)
+        #expect(trust.trustedRoots.count == 1)
+    }
 }
