@@ -38,13 +38,13 @@ public struct NshCapabilities: Hashable, Sendable {
     /// Tells whether a network request to the host is allowed by `network.hosts`.
     ///
     /// - Parameter host: A host name; upper-case ASCII letters are taken as lower-case.
-    /// - Returns: False for every host that no pattern allows.
+    /// - Returns: False for every host that no pattern allows, and for text that is no host name.
     public func allowsNetwork(to host: String) -> Bool { allows(host, in: "network") }
 
     /// Tells whether a web view may show the host, by `webview.hosts`.
     ///
     /// - Parameter host: A host name; upper-case ASCII letters are taken as lower-case.
-    /// - Returns: False for every host that no pattern allows.
+    /// - Returns: False for every host that no pattern allows, and for text that is no host name.
     public func allowsWebView(of host: String) -> Bool { allows(host, in: "webview") }
 
     /// Tells whether a Boolean capability such as `openUrl` or `statusBar` is there and true.
@@ -52,9 +52,10 @@ public struct NshCapabilities: Hashable, Sendable {
 
     private func allows(_ host: String, in name: String) -> Bool {
         guard case .object(let member)? = object?[name], case .array(let hosts)? = member["hosts"] else { return false }
-        let folded = String(decoding: UnicodeTables.folded(host), as: UTF8.self)
+        // Unicode's folding would make the name of one host that of another: U+212A is not the letter k of a host name.
+        let lower = String(decoding: host.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
         return hosts.contains { value in
-            if case .text(let text) = value { HostPattern(text)?.allows(folded) ?? false } else { false }
+            if case .text(let text) = value { HostPattern(text)?.allows(lower) ?? false } else { false }
         }
     }
 }

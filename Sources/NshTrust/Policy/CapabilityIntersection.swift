@@ -59,9 +59,10 @@ package enum CapabilityIntersection {
     private static func hosts(_ wanted: JSONValue, _ allowed: JSONValue) -> [JSONValue] {
         let (a, b) = (patterns(wanted), patterns(allowed))
         var result: [HostPattern] = []
+        var seen: Set<HostPattern> = []
         for one in a {
             for other in b {
-                guard let narrower = one.narrower(other), !result.contains(narrower) else { continue }
+                guard let narrower = one.narrower(other), seen.insert(narrower).inserted else { continue }
                 result.append(narrower)
             }
         }
@@ -83,19 +84,30 @@ package struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     package init?(_ text: String) {
         isWildcard = text.utf8.starts(with: "*.".utf8)
         let rest = Array(text.utf8.dropFirst(isWildcard ? 2 : 0))
-        guard rest.count <= 253 else { return nil }
-        let labels = rest.split(separator: 0x2E, omittingEmptySubsequences: false)
-        let fits = labels.allSatisfy { label in
-            (1...63).contains(label.count)
-                && label.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
-        }
-        guard fits else { return nil }
+        guard Self.areLabels(rest, besides: []) else { return nil }
         domain = String(decoding: rest, as: UTF8.self)
     }
 
-    /// Tells whether the pattern allows a host name, which is lower-case.
+    /// Tells whether the pattern allows a host name, which is lower-case; text that is no host name is not allowed.
+    ///
+    /// Names in use have underscores in their labels, too.
     package func allows(_ host: String) -> Bool {
-        isWildcard ? host.utf8.count > domain.utf8.count + 1 && host.hasSuffix("." + domain) : host == domain
+        let bytes = Array(host.utf8)
+        guard Self.areLabels(bytes, besides: [0x5F]) else { return false }
+        guard isWildcard else { return bytes.elementsEqual(domain.utf8) }
+        let suffix = Array(("." + domain).utf8)
+        return bytes.count > suffix.count && bytes.suffix(suffix.count).elementsEqual(suffix)
+    }
+
+    /// Tells whether the bytes are labels of 1–63 lower-case letters, digits and `-`, or one of the others, and dots.
+    private static func areLabels(_ bytes: [UInt8], besides others: Set<UInt8>) -> Bool {
+        guard bytes.count <= 253 else { return false }
+        return bytes.split(separator: 0x2E, omittingEmptySubsequences: false).allSatisfy { label in
+            (1...63).contains(label.count)
+                && label.allSatisfy {
+                    (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D || others.contains($0)
+                }
+        }
     }
 
     /// Returns the narrower of two patterns when one lies within the other, else nil.

@@ -59,6 +59,14 @@ struct CapabilityTests {
         #expect(error?.code == .badRequest)
     }
 
+    @Test("a declaration of very many hosts costs no square of them", .timeLimit(.minutes(1)))
+    func intersectsManyHosts() throws {
+        let hosts = (0..<30_000).map { JSONValue.text("h\($0).org") }
+        let granted = try NshCapabilities(["network": .object(["hosts": .array(hosts)])])
+            .granted(by: #"{"network":{"hosts":["*.org"]}}"#)
+        #expect(granted.allowsNetwork(to: "h29999.org") && !granted.allowsNetwork(to: "h30000.org"))
+    }
+
     @Test("which hosts are reached") func allowsHosts() throws {
         let object: JSONObject = [
             "network": .object(["hosts": .array([.text("api.example.com"), .text("*.cdn.example.com")])])
@@ -68,7 +76,12 @@ struct CapabilityTests {
             ("api.example.com", true), ("API.example.com", true), ("a.cdn.example.com", true),
             ("a.b.cdn.example.com", true),
             ("cdn.example.com", false), ("example.com", false), ("xapi.example.com", false),
-            ("xcdn.example.com", false),
+            ("xcdn.example.com", false), ("my_bucket.cdn.example.com", true),
+            // What is no host name reaches nothing, and no other host's name is folded into an allowed one.
+            (".cdn.example.com", false), ("a..cdn.example.com", false), ("evil.org/.cdn.example.com", false),
+            ("evil.org#.cdn.example.com", false), ("evil.org:80.cdn.example.com", false),
+            ("api.example.com.", false), ("\u{FF41}pi.example.com", false), ("\u{212A}.cdn.example.com", false),
+            ("stra\u{DF}e.cdn.example.com", false), ("", false),
         ] {
             #expect(capabilities.allowsNetwork(to: host) == allowed, "\(host)")
         }
