@@ -24,6 +24,8 @@ final class ArchiveStream {
     ) throws(Trouble) {
         self.monitor = monitor
         let nextChunk: () throws -> UnsafeRawBufferPointer? = {
+            // Here, too: a decoder may go through many chunks before it has a byte to hand out.
+            try monitor.check()
             let chunk = try chunks.next()
             if let chunk { taken(chunk.count) }
             return chunk

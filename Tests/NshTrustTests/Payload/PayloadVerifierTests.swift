@@ -328,6 +328,29 @@ import Testing
         #expect(trouble?.code == .cancelled)
     }
 
+    @Test func stopsAmongBlocksThatHoldNothing() throws {
+        var package = PackageBuilder()
+        package.packing = .custom { data in
+            // More than three chunks before the first byte of content.
+            var frame = ZstdFrame(storing: data)
+            frame.blocks = (0..<70_000).map { _ in .stored([]) } + frame.blocks
+            return frame.encoded
+        }
+        let file = package.build()
+        let chain = try PackageBuilder.chain(of: file)
+        var input = BytesInput(Array(file[Int(chain.payloadOffset)...]))
+        let done = Locked<Int64>(0)
+        let trouble = #expect(throws: Trouble.self) {
+            try PayloadVerifier.run(
+                chain, input: &input, limits: Limits(), sink: nil,
+                monitor: Monitor(
+                    isCancelled: { done.withLock { $0 } > chain.payloadOffset },
+                    progress: { bytes, _ in done.withLock { $0 = bytes } }))
+        }
+        #expect(trouble?.code == .cancelled)
+        #expect(done.withLock { $0 } == chain.payloadOffset + chain.header.payload.chunkSize)
+    }
+
     @Test func tellsItsProgressUpToTheEnd() throws {
         var package = PackageBuilder()
         package.files["assets/big.bin"] = Self.big
