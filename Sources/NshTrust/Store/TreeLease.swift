@@ -27,10 +27,15 @@ package final class TreeLease: Sendable {
     package static func take(_ tree: String, in state: StateDirectory) throws(Trouble) -> TreeLease {
         var backoff = Backoff(seconds: patienceSeconds)
         while true {
-            guard let directory = try state.root.directory(beneath: tree),
-                try directory.status(of: fileName) != nil
-            else { throw Trouble(.notInstalled, "\(state.root.shown(tree)) is not there") }
-            let file = try directory.openFile(fileName)
+            guard let directory = try state.root.directory(beneath: tree) else { throw missing(tree, in: state) }
+            let file: OwnedDescriptor
+            do {
+                file = try directory.openFile(fileName)
+            } catch {
+                // Without a plain file of that name there is nothing to lease: the tree is not whole, or just goes.
+                let isMissing = error.code == .noSuchFile || error.code == .notARegularFile
+                throw isMissing ? missing(tree, in: state) : error
+            }
             if try FileLock.take(file.raw, .shared, directory.shown(fileName)) {
                 let locked = try FileStatus.of(descriptor: file.raw, directory.shown(fileName)).identity
                 // While the lock was waited for, the tree may have been removed and another installed.
@@ -41,5 +46,9 @@ package final class TreeLease: Sendable {
                 throw Trouble(.storeBusy, "another process keeps \(state.root.shown(tree)) locked")
             }
         }
+    }
+
+    private static func missing(_ tree: String, in state: StateDirectory) -> Trouble {
+        Trouble(.notInstalled, "\(state.root.shown(tree)) is not there, or has no \(fileName)")
     }
 }

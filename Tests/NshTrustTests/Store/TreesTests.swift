@@ -229,6 +229,16 @@ import Testing
         #expect(code { _ = try TreeLease.take(path, in: fixture.state) } == "notInstalled")
     }
 
+    @Test(arguments: ["missing", "directory", "link"])
+    func leaseNeedsThePlainFile(kind: String) throws {
+        let path = try fixture.install(build: 1).package.tree
+        let file = directory.path("state/\(path)/SHA256SUMS")
+        try FileManager.default.removeItem(atPath: file)
+        if kind == "directory" { #expect(mkdir(file, 0o755) == 0) }
+        if kind == "link" { #expect(symlink("app.json", file) == 0) }
+        #expect(code { _ = try TreeLease.take(path, in: fixture.state) } == "notInstalled")
+    }
+
     @Test func daemonsTreesCanBeReachedByOthers() throws {
         let directory = try TemporaryDirectory()
         let state = try StateDirectory.open(directory.path("state"), modes: .daemon)
