@@ -12,13 +12,14 @@ extension TrustCore {
             throw Trouble(.noTrustedRoots, "no root key is trusted, so no revocation list can be; add one first")
         }
         let now = clock.now()
-        // Verified outside the transaction: a list of a million entries must not keep other processes waiting.
-        let list = try store.read { state in
-            try VerifiedList.verifying(bytes, roots: roots, state: state, policy: policy)
-        }
-        let (changed, stopped) = try store.read { state in
+        // Verified outside of any transaction, of reading ones too, which keep others from committing: a list of a
+        // million entries must not keep other processes waiting. Whether its signers still stand is asked inside.
+        let verified = try VerifiedList.verifying(bytes, roots: roots, state: EmptyTrustState(), policy: policy)
+        let (list, changed, stopped) = try store.read { state in
+            let list = try verified.judged(against: state, policy: policy)
             let succession = try ListSuccession.decide(list, after: try summary(of: list.list.issuer, in: state))
-            return (succession != .unchanged, succession == .unchanged ? [] : try appsStopped(by: list, in: state, now))
+            let stopped = succession == .unchanged ? [] : try appsStopped(by: list, in: state, now)
+            return (list, succession != .unchanged, stopped)
         }
         if changed, !dryRun {
             let event = newEvent(

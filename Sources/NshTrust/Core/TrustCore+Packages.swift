@@ -96,10 +96,10 @@ extension TrustCore {
         }
         if let installed, let lease = try leaseOnWholeTree(of: installed) {
             try checkLength(of: chain, length, &input, monitor)
-            try acceptAgain(chain, installed, verification)
+            try acceptAgain(chain, front, installed, verification)
             return try package(chain, installed, lease, established)
         }
-        return try install(chain, &input, verification, monitor, established)
+        return try install(chain, front, &input, verification, monitor, established)
     }
 
     /// Takes a lease on an installed tree, or returns nil when the tree is not whole and must be extracted again.
@@ -133,18 +133,19 @@ extension TrustCore {
 
     /// Records an installed package again where the store does not say the same of it already.
     private func acceptAgain(
-        _ chain: VerifiedChain, _ installed: InstalledPackage, _ verification: Verification
+        _ chain: VerifiedChain, _ front: Verification.Front, _ installed: InstalledPackage,
+        _ verification: Verification
     ) throws {
         let facts = PackageFacts(of: chain)
         let isRecorded = try store.read { state in
-            try verification.repeatDecision(on: chain, against: state)
+            try verification.repeatDecision(on: chain, of: front, against: state)
             let accepted = try state.acceptedBuild(of: facts.app)
             return facts == installed.facts && accepted?.build == facts.build && accepted?.identity == facts.identity
                 && accepted?.publisher == facts.certificate.publisher
         }
         if isRecorded { return }
         try store.commit { transaction in
-            try verification.repeatDecision(on: chain, against: transaction)
+            try verification.repeatDecision(on: chain, of: front, against: transaction)
             try transaction.record(
                 record(of: chain, tree: installed.tree), certificate: chain.certificate.envelope,
                 event: event(.reopened, chain))
@@ -152,8 +153,8 @@ extension TrustCore {
     }
 
     private func install(
-        _ chain: VerifiedChain, _ input: inout some PackageInput, _ verification: Verification, _ monitor: Monitor,
-        _ established: Established
+        _ chain: VerifiedChain, _ front: Verification.Front, _ input: inout some PackageInput,
+        _ verification: Verification, _ monitor: Monitor, _ established: Established
     ) throws -> NshPackage {
         let header = chain.header
         let staged = try StagingArea(state).makeTree()
@@ -167,7 +168,7 @@ extension TrustCore {
             manifest: header.payload.manifest, in: store,
             unlessWhole: { try self.isWhole($0, header.payload.manifest) }
         ) { transaction in
-            try verification.repeatDecision(on: chain, against: transaction)
+            try verification.repeatDecision(on: chain, of: front, against: transaction)
             try transaction.record(installed, certificate: chain.certificate.envelope, event: event(.opened, chain))
         }
         return try package(chain, installed, lease, established)

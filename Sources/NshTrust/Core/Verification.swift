@@ -14,11 +14,12 @@ package struct Verification: Sendable {
         }
     }
 
-    /// The framing and the two envelopes of a package, read and not yet judged.
+    /// The framing and the two envelopes of a package, read and not yet judged, and the given lists, verified.
     package struct Front: Sendable {
         fileprivate let prefix: ContainerPrefix
         fileprivate let certificate: [UInt8]
         fileprivate let header: [UInt8]
+        fileprivate let lists: [VerifiedList]
     }
 
     private let roots: [PublicKey]
@@ -42,10 +43,10 @@ package struct Verification: Sendable {
         self.clock = clock
     }
 
-    /// Reads the front of a package and runs rule 1.
+    /// Reads the front of a package, runs rule 1, and verifies the given lists.
     ///
-    /// - Throws: `truncated`, `unsupportedFormat`, `malformed`, `limitExceeded`, or what the input throws.
-    /// - Spec: POL-1
+    /// - Throws: `truncated`, `unsupportedFormat`, `malformed`, `limitExceeded`, `untrustedRoot`, or what the input throws.
+    /// - Spec: POL-1, REV-21
     package func readFront(_ input: inout some PackageInput) throws -> Front {
         let prefix = try ContainerPrefix(
             parsing: try input.bytes(upTo: ContainerPrefix.count), limits: policy.limits)
@@ -56,7 +57,7 @@ package struct Verification: Sendable {
                 .truncated,
                 "the file ends within its envelopes; they end at byte \(prefix.payloadOffset)")
         }
-        return Front(prefix: prefix, certificate: certificate, header: header)
+        return Front(prefix: prefix, certificate: certificate, header: header, lists: try verifiedLists())
     }
 
     /// Runs rules 2 to 12.
@@ -71,8 +72,8 @@ package struct Verification: Sendable {
         _ front: Front, against state: any TrustState, established: inout Established
     ) throws -> VerifiedChain {
         let now = clock.now()
-        let overlay = try overlay(on: state, clock: now)
-        let judge = try Judge(policy: policy, pinned: roots, state: overlay, clock: now)
+        let judge = try Judge(
+            policy: policy, pinned: roots, state: try overlay(front.lists, on: state, clock: now), clock: now)
         return try Examination(roots: roots, judge: judge).verify(
             prefix: front.prefix, certificate: front.certificate, header: front.header, established: &established)
     }
@@ -87,19 +88,36 @@ package struct Verification: Sendable {
     /// - Spec: POL-2, POL-3
     package func judge(certificate: [UInt8], against state: any TrustState) throws -> VerifiedCertificate {
         let now = clock.now()
-        let judge = try Judge(policy: policy, pinned: roots, state: try overlay(on: state, clock: now), clock: now)
+        let judge = try Judge(
+            policy: policy, pinned: roots, state: try overlay(verifiedLists(), on: state, clock: now), clock: now)
         var established = Established()
         return try Examination(roots: roots, judge: judge).verifyCertificate(certificate, established: &established)
     }
 
     /// Repeats rules 2, 3 and 6 to 12 on a chain that held, with state and clock read afresh.
     ///
+    /// - Parameters:
+    ///   - chain: What `judge` returned.
+    ///   - front: The front that it was made of.
+    ///   - state: The transaction that is to record the package.
+    /// - Throws: `Refusal` with the code of the first rule that fails, or what the snapshot throws.
     /// - Spec: POL-18
-    package func repeatDecision(on chain: VerifiedChain, against state: any TrustState) throws {
-        let judge = try Judge(policy: policy, pinned: roots, state: state, clock: clock.now())
-        try judge.roots(chain.certificate.roots)
-        try judge.certificate(chain.certificate.certificate)
-        try judge.package(chain)
+    package func repeatDecision(on chain: VerifiedChain, of front: Front, against state: any TrustState) throws {
+        let now = clock.now()
+        func decide(_ policy: Policy, _ state: any TrustState) throws {
+            let judge = try Judge(policy: policy, pinned: roots, state: state, clock: now)
+            try judge.roots(chain.certificate.roots)
+            try judge.certificate(chain.certificate.certificate)
+            try judge.package(chain)
+        }
+        try decide(policy, try overlay(front.lists, on: state, clock: now))
+        guard !front.lists.isEmpty else { return }
+        // The given lists are not applied: what they give back must not be recorded, so all must hold without them, too.
+        // Only whether the lists are fresh has been answered with them.
+        var unheeding = policy
+        unheeding.maximumListAgeSeconds = nil
+        unheeding.listExpiry = .ignoredUnsafely
+        try decide(unheeding, state)
     }
 
     /// Verifies a whole package and changes nothing.
@@ -151,16 +169,25 @@ package struct Verification: Sendable {
         throw Trouble(.noTrustedRoots, "no root key is trusted, so no package can be; add one first")
     }
 
-    private func overlay(on state: any TrustState, clock: Int64) throws -> any TrustState {
-        if lists.isEmpty { return state }
-        var verified: [VerifiedList] = []
-        for list in lists {
+    /// Verifies the given lists, which may be long, outside of any transaction of the store: others are not kept waiting.
+    ///
+    /// Which of their signers still stand is asked of each snapshot that they are laid over.
+    private func verifiedLists() throws -> [VerifiedList] {
+        try lists.map { list in
             do {
-                verified.append(try VerifiedList.verifying(list.bytes, roots: roots, state: state, policy: policy))
+                return try VerifiedList.verifying(
+                    list.bytes, roots: roots, state: EmptyTrustState(), policy: policy)
             } catch let refusal as Refusal {
                 throw Refusal(refusal.code, "\(Printable.escaped(list.name)): \(refusal.message)")
             }
         }
-        return try ListOverlay(verified, over: state, clock: clock)
+    }
+
+    private func overlay(
+        _ lists: [VerifiedList], on state: any TrustState, clock: Int64
+    ) throws -> any TrustState {
+        if lists.isEmpty { return state }
+        let judged = try lists.map { try $0.judged(against: state, policy: policy) }
+        return try ListOverlay(judged, over: state, clock: clock)
     }
 }
