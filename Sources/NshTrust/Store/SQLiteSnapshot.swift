@@ -78,7 +78,7 @@ struct SQLiteSnapshot: StoreSnapshot {
         try connection.rows(
             """
             SELECT issuer, sequence, issued_at, expires_at, payload_digest, revokes_issuer, applied_at, envelope,
-                certificates, keys, packages, minimum_builds, maximum_builds, transfers
+                certificates, keys, packages, minimum_builds, maximum_builds, transfers, id
             FROM lists JOIN list_envelopes ON list = id ORDER BY issuer, is_head, id
             """
         ) { (row) throws(Trouble) in
@@ -87,7 +87,8 @@ struct SQLiteSnapshot: StoreSnapshot {
                 counts[kind.name] = row.integer(8 + Int32(index))
             }
             return StoredList(
-                summary: try summary(row), revokesIssuer: row.integer(5) != 0, appliedAt: row.integer(6),
+                number: row.integer(14), summary: try summary(row), revokesIssuer: row.integer(5) != 0,
+                appliedAt: row.integer(6),
                 entryCounts: counts, envelope: row.bytes(7))
         }
     }

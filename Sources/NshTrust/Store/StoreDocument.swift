@@ -10,7 +10,8 @@
 package struct StoreDocument: Hashable, Sendable {
     /// The highest accepted build of each app.
     package var builds: [AcceptedBuild]
-    /// The envelopes of the lists in force, as they came.
+    /// The envelopes of the lists in force, as they came, in the order in which they were applied: a list that withdraws
+    /// another root comes behind that root's own.
     package var lists: [[UInt8]]
     /// The greatest `rootThreshold` used.
     package var rootThreshold: Int
@@ -32,7 +33,7 @@ package struct StoreDocument: Hashable, Sendable {
             if page.isEmpty { break }
             builds += page
         }
-        lists = try snapshot.listEnvelopes().map(\.envelope)
+        lists = try snapshot.listEnvelopes().sorted { $0.number < $1.number }.map(\.envelope)
         rootThreshold = try snapshot.greatestThreshold()
     }
 

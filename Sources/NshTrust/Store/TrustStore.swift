@@ -112,6 +112,8 @@ package struct InstalledPackage: Hashable, Sendable {
 
 /// A list in force as the store keeps it.
 package struct StoredList: Hashable, Sendable {
+    /// Its place in the order in which the store applied its lists.
+    package let number: Int64
     /// Which list, and what decides its freshness.
     package let summary: ListSummary
     /// Whether it withdraws its issuer.
@@ -125,8 +127,10 @@ package struct StoredList: Hashable, Sendable {
 
     /// Makes a record.
     package init(
-        summary: ListSummary, revokesIssuer: Bool, appliedAt: Int64, entryCounts: [String: Int64], envelope: [UInt8]
+        number: Int64, summary: ListSummary, revokesIssuer: Bool, appliedAt: Int64, entryCounts: [String: Int64],
+        envelope: [UInt8]
     ) {
+        self.number = number
         self.summary = summary
         self.revokesIssuer = revokesIssuer
         self.appliedAt = appliedAt

@@ -24,6 +24,18 @@ import Testing
         }
     }
 
+    @Test(.rules("REV-8"), arguments: [(TestKey.root, TestKey.secondRoot), (.secondRoot, .root)])
+    func listsOfAWithdrawnRootComeBeforeTheWithdrawal(withdrawn: TestKey, other: TestKey) throws {
+        let (old, new) = (try StoreFixture(), try StoreFixture())
+        try old.apply(by: withdrawn) { $0.keys = [SHA256.hash([1])] }
+        try old.apply(by: other) { $0.keys = [withdrawn.publicKey.hash] }
+        for list in try old.store.read({ try StoreDocument(of: $0).lists }) { _ = try new.apply(list) }
+        try new.store.read { (snapshot) throws in
+            #expect(try snapshot.revocations(ofKey: SHA256.hash([1])).count == 1)
+            #expect(try snapshot.withdrawals(ofRoot: withdrawn.publicKey.hash).count == 1)
+        }
+    }
+
     @Test(.rules("STO-8")) func importNeverLowersAFloor() throws {
         let fixture = try StoreFixture()
         let package = try fixture.record(build: 6)
