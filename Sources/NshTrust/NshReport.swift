@@ -54,9 +54,9 @@ public struct NshReport: Hashable, Sendable {
     public let capabilities: NshCapabilities?
     /// Signed notes of the header by name.
     public let annotations: [String: String]
-    /// Number of files, `SHA256SUMS` not counted; nil when the payload was not read to its end.
+    /// Number of files, `SHA256SUMS` not counted; nil unless the whole payload was verified, now or when it was installed.
     public let files: Int64?
-    /// Bytes of all files, `SHA256SUMS` included; nil when the payload was not read to its end.
+    /// Bytes of all files, `SHA256SUMS` included; nil like `files`.
     public let unpackedSize: Int64?
 
     /// Takes what was established.

@@ -12,15 +12,8 @@ extension AppID {
                 name.append(byte)
             }
         }
-        guard name.count > 200 || Self.isReserved(name) else { return String(decoding: name, as: UTF8.self) }
+        let isReserved = name.withUnsafeBytes { PathRules.isReservedOnWindows($0) }
+        guard name.count > 200 || isReserved else { return String(decoding: name, as: UTF8.self) }
         return String(decoding: name.prefix(100), as: UTF8.self) + "!!" + SHA256.hash(Array(text.utf8)).hex
-    }
-
-    /// Tells whether Windows takes the name for a device: by what stands before the first dot.
-    private static func isReserved(_ name: [UInt8]) -> Bool {
-        let stem = String(decoding: name.prefix { $0 != 0x2E }, as: UTF8.self)
-        if ["con", "prn", "aux", "nul"].contains(stem) { return true }
-        guard stem.utf8.count == 4, let digit = stem.utf8.last, (0x30...0x39).contains(digit) else { return false }
-        return stem.hasPrefix("com") || stem.hasPrefix("lpt")
     }
 }

@@ -1,7 +1,7 @@
 /// An Ed25519 public key: 32 bytes, compared whole.
 ///
 /// Holding one says nothing about the point that the bytes encode; signatures by a bad point never verify, and
-/// `RootKey` refuses one at the door.
+/// `PinnedRoots` refuses one at the door.
 ///
 /// - Spec: KEY-1
 package struct PublicKey: Hashable, Comparable, Sendable {

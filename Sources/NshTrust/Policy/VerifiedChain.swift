@@ -1,4 +1,4 @@
-/// A certificate that enough pinned roots signed; only `Examination` and a store that recorded one make it.
+/// A certificate that enough pinned roots signed; only `Examination` makes one.
 ///
 /// - Spec: POL-2
 package struct VerifiedCertificate: Sendable {

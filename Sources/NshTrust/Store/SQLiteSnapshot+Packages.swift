@@ -35,11 +35,6 @@ extension SQLiteSnapshot {
         }
     }
 
-    /// The package whose tree has this path; nil when none has.
-    func hasTree(_ path: String) throws(Trouble) -> Bool {
-        try connection.integer("SELECT count(*) FROM packages WHERE tree = ?", [.text(path)]) > 0
-    }
-
     private static let buildColumns = "app, build, publisher, identity, digest, accepted_at"
 
     private func acceptedBuild(_ row: SQLiteStatement) throws(Trouble) -> AcceptedBuild {

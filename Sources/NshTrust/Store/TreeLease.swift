@@ -8,7 +8,7 @@
 /// - Spec: STO-13
 package final class TreeLease: Sendable {
     /// The name of the lease file in each tree.
-    package static let fileName = "SHA256SUMS"
+    package static let fileName = FileList.path
     /// How long a lock that is held exclusively is waited for: who removes a tree renames it at once.
     private static let patienceSeconds = 5.0
 

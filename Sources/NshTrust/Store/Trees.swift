@@ -79,7 +79,7 @@ package final class Trees: Sendable {
     package func isWhole(_ tree: String, manifest: Digest) throws -> Bool {
         guard let directory = try state.root.directory(beneath: tree),
             let status = try directory.status(of: TreeLease.fileName), status.kind == .regular,
-            status.size <= Self.manifestMaxBytes
+            status.size <= FileList.maxBytes
         else { return false }
         let file = try directory.openFile(TreeLease.fileName)
         var bytes = [UInt8](repeating: 0, count: Int(status.size))
@@ -89,9 +89,6 @@ package final class Trees: Sendable {
         }
         return count == bytes.count && SHA256.hash(bytes) == manifest
     }
-
-    /// Bytes of a `SHA256SUMS` (LIM-8): a longer one is not signed by anybody, and not read.
-    private static let manifestMaxBytes: UInt64 = 16 << 20
 
     private func rename(_ staged: StagedTree, to path: String) throws {
         let (app, tree) = Self.parts(of: path)
