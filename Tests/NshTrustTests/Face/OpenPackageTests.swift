@@ -160,6 +160,19 @@ struct OpenPackageTests {
         #expect(check == .everyFile ? found == expected : found != expected)
     }
 
+    @Test("a tree whose list is no plain file is extracted again", .rules("POL-20"), arguments: ["directory", "link"])
+    func mendsLists(_ kind: String) async throws {
+        let trust = try host.trust()
+        let url = try host.package(build: 5)
+        let directory = try await trust.openPackage(at: url).directory
+        let list = directory.appendingPathComponent("SHA256SUMS").path
+        try FileManager.default.removeItem(atPath: list)
+        #expect((kind == "link" ? symlink("app.json", list) : mkdir(list, 0o755)) == 0)
+        let again = try await trust.openPackage(at: url)
+        #expect(again.directory == directory)
+        #expect(try FileManager.default.attributesOfItem(atPath: list)[.type] as? FileAttributeType == .typeRegular)
+    }
+
     @Test("the same content signed again is accepted", .rules("POL-10")) func acceptsResigned() async throws {
         let trust = try host.trust()
         let first = try await trust.openPackage(at: try host.package(build: 5))
