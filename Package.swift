@@ -49,7 +49,8 @@ let package = Package(
         .target(
             name: "NshPkgTool", dependencies: ["NshTrust", "NshPublishing", "CLinux"], swiftSettings: strict),
         .executableTarget(
-            name: "nsh-pkgtool", dependencies: ["NshPkgTool"], swiftSettings: strict, linkerSettings: staticExecutable),
+            name: "nsh-pkgtool", dependencies: ["NshPkgTool", "CLinux"], swiftSettings: strict,
+            linkerSettings: staticExecutable),
         .executableTarget(
             name: "EmbedHost", dependencies: ["NshTrust"], path: "Examples/EmbedHost", swiftSettings: strict),
         .target(

@@ -11,6 +11,19 @@
 
 #define MAXIMUM_OPTIONS 64
 
+static int argument_count;
+static char *const *argument_values;
+
+/* The C library hands a constructor what it hands to main. */
+__attribute__((constructor)) static void remember_arguments(int count, char **values) {
+    argument_count = count;
+    argument_values = values;
+}
+
+int nsh_argument_count(void) { return argument_count; }
+
+const char *nsh_argument(int index) { return index < argument_count ? argument_values[index] : 0; }
+
 struct nsh_option_found nsh_next_option(
     int argc, char *const *argv, const char *letters, const struct nsh_option *options, int count, int restart) {
     struct option table[MAXIMUM_OPTIONS + 1];

@@ -1,8 +1,9 @@
+import CLinux
 import Glibc
 import NshPkgTool
 
 // Text that is not UTF-8 would be repaired on the way into a String and then name another file: it becomes nil instead.
-let words = (0..<Int(CommandLine.argc)).map { index in
-    CommandLine.unsafeArgv[index].flatMap { String(validatingCString: $0) }
+let words = (0..<nsh_argument_count()).map { index in
+    nsh_argument(index).flatMap { String(validatingCString: $0) }
 }
 exit(Tool.run(words))

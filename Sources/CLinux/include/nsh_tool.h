@@ -6,6 +6,10 @@
 #ifndef NSH_TOOL_H
 #define NSH_TOOL_H
 
+/* The command line. Swift's runtime reads it from /proc, which is not always there and takes a descriptor. */
+int nsh_argument_count(void);
+const char *nsh_argument(int index);
+
 /* One long option; the array ends with a null name. */
 struct nsh_option {
     const char *name;
