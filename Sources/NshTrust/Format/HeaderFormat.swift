@@ -43,7 +43,7 @@ extension PackageHeader {
     }
 
     private static func capabilities(_ reader: inout JSONReader) throws(Refusal) -> JSONObject {
-        let object = try reader.tree(numbers: .integers)
+        let object = try reader.tree(numbers: .integers, compactMax: capabilitiesMaxBytes)
         let count = JSONValue.object(object).serialized.count
         guard count <= capabilitiesMaxBytes else {
             throw reader.malformed("“capabilities” has \(count) bytes, at most \(capabilitiesMaxBytes) are allowed")

@@ -9,6 +9,8 @@ package struct JSONReader {
     private var at: Int
     private let end: Int
     private var depth = 0
+    /// Bytes that the tree being read may still have in compact form.
+    private var room = Int.max
     /// What is being read, for messages: `the certificate`.
     private let subject: String
 
@@ -241,6 +243,7 @@ package struct JSONReader {
     /// Reads any value as a tree.
     package mutating func value(numbers: Numbers) throws(Refusal) -> JSONValue {
         guard at < end else { throw malformed("a value is expected") }
+        try use(1)
         switch bytes[at] {
         case 0x7B: return .object(try tree(numbers: numbers))
         case 0x5B:
@@ -249,7 +252,10 @@ package struct JSONReader {
                 values.append(try reader.value(numbers: numbers))
             }
             return .array(values)
-        case 0x22: return .text(try text())
+        case 0x22:
+            let text = try text()
+            try use(text.utf8.count)
+            return .text(text)
         case 0x74, 0x66: return .boolean(try boolean())
         case 0x6E:
             guard takeWord("null") else { throw malformed("a value is expected") }
@@ -262,9 +268,40 @@ package struct JSONReader {
     package mutating func tree(numbers: Numbers) throws(Refusal) -> JSONObject {
         var object = JSONObject()
         try dictionary { (reader: inout JSONReader, name: String) throws(Refusal) in
+            try reader.use(name.utf8.count)
             object.append(name, try reader.value(numbers: numbers))
         }
         return object
+    }
+
+    /// Reads an object as a tree that is refused before it takes more memory than one of so many bytes.
+    ///
+    /// - Parameters:
+    ///   - numbers: Which numbers it may hold.
+    ///   - compactMax: Bytes that its compact form may have. One of more is refused while it is read; that it has no
+    ///     more is the caller's to count, for only texts and the number of values are counted here.
+    /// - Returns: The tree.
+    /// - Throws: `malformed`.
+    package mutating func tree(numbers: Numbers, compactMax: Int) throws(Refusal) -> JSONObject {
+        room = compactMax
+        let object = try tree(numbers: numbers)
+        room = .max
+        return object
+    }
+
+    /// Reads any value and keeps nothing of it.
+    package mutating func skip(numbers: Numbers) throws(Refusal) {
+        switch at < end ? bytes[at] : 0 {
+        case 0x7B:
+            try object { (reader: inout JSONReader, _: [UInt8]) throws(Refusal) in try reader.skip(numbers: numbers) }
+        case 0x5B: try array { (reader: inout JSONReader) throws(Refusal) in try reader.skip(numbers: numbers) }
+        default: _ = try value(numbers: numbers)
+        }
+    }
+
+    private mutating func use(_ count: Int) throws(Refusal) {
+        room -= count
+        guard room >= 0 else { throw malformed("it is larger than allowed") }
     }
 
     private mutating func numberValue(_ numbers: Numbers) throws(Refusal) -> JSONValue {

@@ -28,7 +28,9 @@ enum Declaration: String {
         let found: JSONObject
         do {
             found = try JSONReader.read(bytes, subject: rawValue) { (reader: inout JSONReader) throws(Refusal) in
-                try reader.tree(numbers: self == .app ? .any : .integers)
+                try self == .app
+                    ? Self.repeated(&reader)
+                    : reader.tree(numbers: .integers, compactMax: PackageHeader.capabilitiesMaxBytes)
             }
         } catch {
             throw Refusal(.manifestMismatch, error.message)
@@ -50,6 +52,19 @@ enum Declaration: String {
                 throw Refusal(.manifestMismatch, "capabilities.json is not what the header has as its capabilities")
             }
         }
+    }
+
+    /// The names of `app.json` that the header has too; what the others hold is read and dropped.
+    private static func repeated(_ reader: inout JSONReader) throws(Refusal) -> JSONObject {
+        let names = ["build", "id", "name", "version"]
+        var object = JSONObject()
+        try reader.dictionary { (reader: inout JSONReader, name: String) throws(Refusal) in
+            guard names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
+                return try reader.skip(numbers: .any)
+            }
+            object.append(name, try reader.value(numbers: .any))
+        }
+        return object
     }
 
     private static func shown(_ value: JSONValue) -> String { Printable.escaped(bytes: value.serialized, limit: 80) }

@@ -105,6 +105,48 @@ struct JSONReaderTests {
         #expect(String(decoding: tree.serialized, as: UTF8.self).hasPrefix(#"{"A":false,"a":["#))
     }
 
+    @Test("a tree that is too large is refused while it is read", .rules("LIM-20"))
+    func boundsATree() throws {
+        func tree(_ text: String) throws(Refusal) -> JSONObject {
+            try JSONReader.read(Array(text.utf8), subject: "the test") { (reader: inout JSONReader) throws(Refusal) in
+                try reader.tree(numbers: .integers, compactMax: 20)
+            }
+        }
+        for text in [
+            #"{"aaaaaaaaaaaaaa":{}}"#, #"{"a":"bbbbbbbbbbb"}"#, #"{"a":[1,2,3,4,5,6]}"#, #"{ "a" : 0 , "b" : 0 }"#,
+        ] {
+            #expect(code { () throws(Refusal) in _ = try tree(text) } == nil, "\(text)")
+        }
+        // Nothing behind the limit is looked at: these do not even end.
+        let many = (0..<30).map { "\"\($0)\":0" }.joined(separator: ",")
+        for text in [
+            #"{"aaaaaaaaaaaaaaaaaaaaa":"#, #"{"a":"bbbbbbbbbbbbbbbbbbbbb""#, "{\(many)",
+            #"{"a":[1,2,3,4,5,6,7,8,9,0,1,2,3,4,5,6,7,8,9,0,"#,
+        ] {
+            do throws(Refusal) {
+                _ = try tree(text)
+                Issue.record("accepted: \(text)")
+            } catch {
+                #expect(error.message.contains("larger than allowed"), "\(text)")
+            }
+        }
+    }
+
+    @Test("what is skipped is judged all the same", .rules("JSN-2", "JSN-3", "JSN-6"))
+    func judgesWhatItSkips() {
+        func skip(_ text: String) -> RefusalCode? {
+            code { () throws(Refusal) in
+                try JSONReader.read(Array(text.utf8), subject: "the test") {
+                    (reader: inout JSONReader) throws(Refusal) in try reader.skip(numbers: .any)
+                }
+            }
+        }
+        for text in [#"{"a":[1,{"b":"\u00e9"}],"c":1.5e3}"#, "[]", "null", #""x""#] { #expect(skip(text) == nil) }
+        for text in [#"{"a":{"b":1,"b":2}}"#, "[1,]", "[01]", #"{"a":"\ud800"}"#, "nul", "", "[1] 2"] {
+            #expect(skip(text) == .malformed, "\(text)")
+        }
+    }
+
     @Test(
         "equality is by type and value", .rules("SUM-15"),
         arguments: [
