@@ -112,6 +112,26 @@ t 3 open o7.nshpkg --state broken --root root.pub; tells storeCorrupt
 rm broken/*.sqlite
 t 3 open o7.nshpkg --state broken --root root.pub; tells storeCorrupt; no test -e broken/trust.sqlite
 
+# What a process left that died while it wrote is undone by every verb that writes; one that only looks says so.
+cp -a store killed
+python3 - killed/trust.sqlite <<'END' || exit 3
+import os, sqlite3, sys
+store = sqlite3.connect(sys.argv[1], isolation_level=None)
+for step in ("PRAGMA journal_mode = truncate", "PRAGMA cache_size = 1", "BEGIN IMMEDIATE", "CREATE TABLE extra (x)",
+             "INSERT INTO extra VALUES (randomblob(400000))", "UPDATE extra SET x = randomblob(400000)"):
+    store.execute(step)
+os._exit(0)
+END
+for verb in "prune" "remove com.example.orders" "forget-root root.pub"; do
+    rm -rf again; cp -a killed again
+    t 3 store status --state again; tells "an interrupted change must be undone first"
+    last="store $verb behind it"
+    # shellcheck disable=SC2086
+    "$tool" store $verb --state again >"$out" 2>"$err" </dev/null || :
+    tells_not "an interrupted change"
+    t 0 store check --state again
+done
+
 # The store remembers how many roots were asked for.
 t 0 cosign release.cert --root root2.secret -o both.cert
 t 0 recertify o7.nshpkg --certificate both.cert -o both.nshpkg

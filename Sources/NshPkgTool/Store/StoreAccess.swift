@@ -20,7 +20,8 @@ struct StoreAccess {
         if isReadOnly {
             state = looking
         } else {
-            _ = try SQLiteTrustStore.open(in: looking)
+            // Looking into one is not enough: what a crash left in it is undone with write access only.
+            if try looking.databaseFiles().isEmpty { _ = try SQLiteTrustStore.open(in: looking) }
             state = try StateDirectory.open(path)
         }
         store = try SQLiteTrustStore.open(in: state)
