@@ -103,6 +103,8 @@ package enum Tool {
     private static func prepareProcess() {
         // A reader that goes away is an error of writing, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
+        // So is a file that grows over the process's limit.
+        signal(SIGXFSZ, SIG_IGN)
         // Swift's runtime takes SIGQUIT for its crash reports, which wait for a key on a terminal.
         signal(SIGQUIT, SIG_DFL)
         // Without these three, the next file opened would be standard output. Reading alone: writing to it fails.

@@ -132,6 +132,12 @@ for verb in "prune" "remove com.example.orders" "forget-root root.pub"; do
     t 0 store check --state again
 done
 
+# A file that may not grow any more ends the work, not the process.
+last="open with a limit on the size of files"
+status=0; (ulimit -f 1; exec "$tool" open o7.nshpkg --state limited --root root.pub) >"$out" 2>"$err" </dev/null || status=$?
+ok test $status -eq 3; tells ioFailure
+t 0 open o7.nshpkg --state limited --root root.pub; t 0 store check --state limited
+
 # The store remembers how many roots were asked for.
 t 0 cosign release.cert --root root2.secret -o both.cert
 t 0 recertify o7.nshpkg --certificate both.cert -o both.nshpkg
