@@ -69,6 +69,16 @@ else
     skip "a tree in use: there is no flock"
 fi
 
+# A tree that goes while the store is looked at is not damage.
+cp -a store busy
+(while [ ! -e stop ]; do
+    "$tool" open o7.nshpkg --state busy --root root.pub
+    "$tool" store remove com.example.orders --state busy
+done) >/dev/null 2>&1 &
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do t 0 store check --state busy; done
+: >stop
+wait $!
+
 # Damage is found, and mended by opening again.
 chmod u+w "$tree/bundle.js"; echo x >>"$tree/bundle.js"
 t 1 store check --state store; says "REFUSED manifestMismatch"

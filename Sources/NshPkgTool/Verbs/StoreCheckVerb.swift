@@ -19,8 +19,9 @@ enum StoreCheckVerb {
         var problems = try access.store.problems().map { (code: TroubleCode.storeCorrupt.rawValue, message: $0) }
         let trees = Trees(access.state)
         let packages = try access.store.read { try $0.installedPackages(of: nil) }
+        var patience = Backoff(seconds: 2)
         for package in packages where Interruption.signal == 0 {
-            if try !trees.isIntact(package.tree, manifest: package.facts.manifest) {
+            if try isDamaged(package, trees, access, &patience) {
                 problems.append(
                     (
                         RefusalCode.manifestMismatch.rawValue,
@@ -44,5 +45,20 @@ enum StoreCheckVerb {
             ["verdict": .text("accepted"), "code": .null, "message": .text("the store and \(count) are whole")],
             text: "\(console.paint.good("OK"))  the store and \(count) are whole")
         return .done
+    }
+
+    /// Tells whether a tree is other than it was installed; not one that another process has removed since.
+    private static func isDamaged(
+        _ package: InstalledPackage, _ trees: Trees, _ access: StoreAccess, _ patience: inout Backoff
+    ) throws -> Bool {
+        while true {
+            if try trees.isIntact(package.tree, manifest: package.facts.manifest) { return false }
+            let isRecorded = try access.store.read {
+                try $0.installedPackage(package.facts.digest)?.tree == package.tree
+            }
+            if !isRecorded { return false }
+            // A tree is moved away before its record goes with the commit, and it may have come back meanwhile.
+            if !patience.pause() { return true }
+        }
     }
 }
