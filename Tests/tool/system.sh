@@ -42,6 +42,32 @@ status=0; (ulimit -n 3; exec "$tool" --version) >"$out" 2>"$err" </dev/null || s
 last="--version without a descriptor to spare"
 if [ $status -eq 127 ]; then skip "no descriptor to spare: the tool is not linked statically"; else ok test $status -eq 0; says nsh-pkgtool; fi
 
+# A signal or an error leaves nothing half made: no part of a key, no file beside its place.
+mkdir made
+cp root.secret release.pub a.nshpkg root.pub made
+# injected CALL FAULT COUNT ARGUMENTS…: the fault comes with each of the first COUNT of these calls, in a run of its own.
+injected() {
+    call=$1; fault=$2; count=$3
+    shift 3
+    for turn in $(seq "$count"); do
+        (cd made && strace -f -o "$work/logs/trace" -e "inject=$call:$fault:when=$turn" "$tool" "$@") >"$out" 2>"$err" </dev/null || :
+        last="$* with $call:$fault:when=$turn"
+        no test -n "$(find made -name '.nsh-*')"
+        if [ -e made/k.pub ] || [ -e made/k.secret ]; then ok test -s made/k.pub; ok test -s made/k.secret; fi
+        rm -rf made/k.* made/k
+    done
+}
+for fault in signal=TERM signal=INT; do
+    injected write $fault 2 keygen k --no-password
+    injected fchmod $fault 2 keygen k --no-password
+    injected fsync $fault 2 keygen k --no-password
+    injected write $fault 2 certify --root root.secret --key release.pub --publisher P --apps com.example.a --days 1 -o k.cert
+    injected fsync $fault 2 revoke --root root.secret --first --key release.pub -o k.json
+    injected write $fault 2 store export --state ../store -o k.export
+done
+injected fchmod error=EIO 2 keygen k --no-password
+injected fchmod error=EIO 1 extract a.nshpkg k --root root.pub
+
 # Opening again reads no payload; verifying a store writes nothing.
 traced 0 open a.nshpkg --root root.pub --state store
 size=$(stat -c %s a.nshpkg)

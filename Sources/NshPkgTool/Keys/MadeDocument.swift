@@ -14,6 +14,7 @@ enum MadeDocument {
     static func write(
         _ document: SignedDocument, to path: String, signer: PublicKey, _ invocation: Invocation
     ) throws {
+        Interruption.remember()
         try document.write(to: path)
         let isDraft = document.signatureCount == 0
         let envelope = document.envelope

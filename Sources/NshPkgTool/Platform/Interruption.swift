@@ -4,6 +4,8 @@ import Glibc
 /// Ctrl-C and its kin during long work: the first one asks the work to stop and clean up, a second one acts at once.
 enum Interruption {
     /// Begins to remember the first SIGINT, SIGTERM or SIGHUP instead of dying of it.
+    ///
+    /// Before anything is written: what is short goes on to its end, what is long asks for `signal` on its way.
     static func remember() { nsh_remember_interruption() }
 
     /// The remembered signal, or 0.

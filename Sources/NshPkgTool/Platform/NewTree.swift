@@ -27,12 +27,22 @@ struct NewTree: ~Copyable {
         var generator = SystemRandomNumberGenerator()
         let temporaryName =
             ".nsh-\(Hex.encode((0..<8).map { _ in UInt8.random(in: .min ... .max, using: &generator) })).tmp"
-        let directory = try parent.makeDirectory(temporaryName, permissions: 0o755)
+        let directory = try Self.make(temporaryName, in: parent)
         self.parent = parent
         self.directory = directory
         self.temporaryName = temporaryName
         self.name = name
         self.shown = shown
+    }
+
+    private static func make(_ name: String, in parent: borrowing Directory) throws(Trouble) -> Directory {
+        do {
+            return try parent.makeDirectory(name, permissions: 0o755)
+        } catch {
+            // It may have been made and not be fit for use; when it cannot be removed either, the first error counts.
+            do { try parent.removeTree(name) } catch {}
+            throw error
+        }
     }
 
     deinit {

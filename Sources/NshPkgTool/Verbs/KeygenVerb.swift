@@ -32,9 +32,11 @@ enum KeygenVerb {
         if isSealed {
             let passphrase = try passphrase(for: name, invocation)
             key = try SecretKey.generate()
+            Interruption.remember()
             paths = try KeyFiles.create(key, named: name, sealedWith: passphrase)
         } else {
             key = try SecretKey.generate()
+            Interruption.remember()
             paths = try KeyFiles.createUnsealed(key, named: name)
         }
         let publicKey = key.publicKey

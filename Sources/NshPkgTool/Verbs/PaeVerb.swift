@@ -21,6 +21,7 @@ enum PaeVerb {
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let document = try SignedFile.document(try invocation.arguments.operand(0))
         if let path = invocation.arguments.value("output") {
+            Interruption.remember()
             try OutputFile.write(document.bytesToSign, to: path)
             try invocation.console.answer(
                 [

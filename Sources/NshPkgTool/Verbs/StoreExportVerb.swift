@@ -17,6 +17,7 @@ enum StoreExportVerb {
         let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: true)
         let export = try access.store.read { try StoreDocument(of: $0) }
         let path = try invocation.arguments.required("output")
+        Interruption.remember()
         try OutputFile.write(export.serialized + [0x0A], to: path)
         try invocation.console.answer(
             [

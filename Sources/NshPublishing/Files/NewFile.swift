@@ -17,7 +17,11 @@ enum NewFile {
             owning: try SystemCall.check("cannot create \(shown)") {
                 nsh_openat(AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
             })
-        guard fchmod(file.raw, mode) == 0 else { throw SystemCall.trouble(errno, "cannot protect \(shown)") }
+        guard fchmod(file.raw, mode) == 0 else {
+            let number = errno
+            remove(path)
+            throw SystemCall.trouble(number, "cannot protect \(shown)")
+        }
         return file
     }
 
