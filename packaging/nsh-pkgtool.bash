@@ -80,7 +80,7 @@ _nsh_pkgtool() {
             esac
             ;;
         'open')
-            options='--state --root --threshold --revocations --runtime --max-list-age --at-signing --at --json --quiet --verbose --help' files='.nshpkg'
+            options='--state --root --threshold --revocations --runtime --max-list-age --at-signing --json --quiet --verbose --help' files='.nshpkg'
             case $previous in
                 --state) files=directory ;;
                 --root) files='.pub' ;;
@@ -88,7 +88,6 @@ _nsh_pkgtool() {
                 --revocations) files='.json|.list' ;;
                 --runtime) files=none ;;
                 --max-list-age) files=none ;;
-                --at) files=none ;;
             esac
             ;;
         'extract')

@@ -100,7 +100,6 @@ complete -c nsh-pkgtool -n '__nsh_pkgtool_is "open"' -l revocations -r -F -d 'ho
 complete -c nsh-pkgtool -n '__nsh_pkgtool_is "open"' -l runtime -x -d 'the host\'s runtime version, such as 0.5.0'
 complete -c nsh-pkgtool -n '__nsh_pkgtool_is "open"' -l max-list-age -x -d 'ask for a list of each root that is not older, such as 7d'
 complete -c nsh-pkgtool -n '__nsh_pkgtool_is "open"' -l at-signing -d 'accept a certificate that has expired since it signed'
-complete -c nsh-pkgtool -n '__nsh_pkgtool_is "open"' -l at -x -d 'judge as of this time instead of now'
 complete -c nsh-pkgtool -n '__nsh_pkgtool_is "open"' -l json -d 'answer with one JSON object a line, for programs'
 complete -c nsh-pkgtool -n '__nsh_pkgtool_is "open"' -s q -l quiet -d 'print nothing but refusals and errors'
 complete -c nsh-pkgtool -n '__nsh_pkgtool_is "open"' -s v -l verbose -d 'say more: the chain of trust, what was passed over, what runs out soon'

@@ -5,6 +5,7 @@
 t 2; silent; tells "a verb is missing"
 t 2 keygn x; tells "there is no verb"; tells "did you mean “keygen”?"
 t 2 qqqq; tells "nsh-pkgtool help lists the verbs"
+t 2 open x.nshpkg --state state --at 0; tells "open has no option --at"; no test -e state
 t 2 store; tells "store needs a second word: status"
 t 2 store statsu; tells "did you mean “store status”?"
 t 2 --json keygen; tells "the verb comes first"

@@ -14,8 +14,11 @@ struct Judging {
 
     /// The options that this reads.
     static let shared: [Option] = [
-        .root, .threshold, .revocations, .runtime, .maximumListAge, .atSigning, .at,
+        .root, .threshold, .revocations, .runtime, .maximumListAge, .atSigning,
     ]
+
+    /// Those that this reads for a verb that records nothing: what a store accepts, it accepts now.
+    static let unrecorded: [Option] = shared + [.at]
 
     /// Reads the options and the files that they name.
     ///

@@ -13,7 +13,7 @@ enum ExtractVerb {
             "The directory appears under its name when everything has been checked, and not before. Older builds are not "
                 + "refused: nothing is remembered."
         ],
-        options: Judging.shared,
+        options: Judging.unrecorded,
         examples: ["nsh-pkgtool extract orders-6.nshpkg orders --root root.pub"],
         judgedOperands: 1,
         run: run)

@@ -13,7 +13,7 @@ enum VerifyVerb {
             "Everything is checked: roots, certificate, signature, rules, and every byte of the payload. With a state directory "
                 + "the lists and accepted builds of its store count too; nothing is written there, and none is made."
         ],
-        options: Judging.shared + [.state],
+        options: Judging.unrecorded + [.state],
         examples: [
             "nsh-pkgtool verify orders-6.nshpkg",
             "nsh-pkgtool verify -v *.nshpkg --root root.pub --revocations list-2.json",

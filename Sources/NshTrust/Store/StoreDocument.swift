@@ -91,7 +91,7 @@ package struct StoreDocument: Hashable, Sendable {
                 try reader.array { (reader: inout JSONReader) throws(Refusal) in
                     document.lists.append(try reader.base64())
                 }
-            case .rootThreshold: document.rootThreshold = Int(try reader.integer(in: 1...1024))
+            case .rootThreshold: document.rootThreshold = Int(try reader.integer(in: 1...Int64(Limits().pinnedRoots)))
             }
         }
         self = document

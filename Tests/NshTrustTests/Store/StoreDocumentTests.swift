@@ -62,6 +62,7 @@ import Testing
     @Test(arguments: [
         "", "{}", #"{"apps":[],"format":"nsh-store-export-2","lists":[],"rootThreshold":1}"#,
         #"{"apps":[],"format":"nsh-store-export-1","lists":[],"rootThreshold":0}"#,
+        #"{"apps":[],"format":"nsh-store-export-1","lists":[],"rootThreshold":17}"#,
         #"{"apps":[],"format":"nsh-store-export-1","lists":["?"],"rootThreshold":1}"#,
         #"{"apps":[{"acceptedAt":1,"app":"x","build":1,"publisher":"P"}],"format":"nsh-store-export-1","lists":[],"rootThreshold":1}"#,
         #"{"apps":[{"acceptedAt":1,"app":"a.b","build":-1,"publisher":"P"}],"format":"nsh-store-export-1","lists":[],"rootThreshold":1}"#,
