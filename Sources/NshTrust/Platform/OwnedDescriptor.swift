@@ -10,20 +10,6 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
     package init(owning raw: Int32) { self.raw = raw }
 
     deinit { close(raw) }
-
-    /// Closes the descriptor and reports what the close reports: the last chance to hear of a failed write.
-    package consuming func closeChecked(_ what: String) throws(Trouble) {
-        let number = raw
-        discard self
-        if close(number) != 0 { throw SystemCall.trouble(errno, "cannot finish writing \(what)") }
-    }
-
-    /// Gives the descriptor away; the receiver closes it.
-    package consuming func release() -> Int32 {
-        let number = raw
-        discard self
-        return number
-    }
 }
 
 /// What the kernel's error numbers mean to us.
