@@ -28,7 +28,9 @@ let package = Package(
     products: [
         .library(name: "NshTrust", targets: ["NshTrust"]),
         .library(name: "NshPublishing", targets: ["NshPublishing"]),
+        .library(name: "NshTrustClient", targets: ["NshTrustClient"]),
         .executable(name: "nsh-pkgtool", targets: ["nsh-pkgtool"]),
+        .executable(name: "nsh-trustd", targets: ["nsh-trustd"]),
     ],
     targets: [
         library("CSodium", "libsodium-dev", "libsodium"),
@@ -37,6 +39,7 @@ let package = Package(
         library("CZstd", "libzstd-dev", "libzstd"),
         library("CNettle", "nettle-dev", "nettle"),
         library("CUtf8proc", "libutf8proc-dev"),  // its .pc file has a flag that SwiftPM refuses
+        library("CMicroHTTPD", "libmicrohttpd-dev", "libmicrohttpd"),
         .target(name: "CLinux"),
         .target(
             name: "NshTrust",
@@ -46,8 +49,17 @@ let package = Package(
             name: "NshPublishing",
             dependencies: ["NshTrust", "CSodium", "CArchive", "CZstd", "CLinux"],
             swiftSettings: strict),
+        .target(name: "NshTrustWire", dependencies: ["NshTrust"], swiftSettings: strict),
         .target(
-            name: "NshPkgTool", dependencies: ["NshTrust", "NshPublishing", "CLinux"], swiftSettings: strict),
+            name: "NshTrustClient", dependencies: ["NshTrust", "NshTrustWire", "CLinux"], swiftSettings: strict),
+        .target(
+            name: "NshTrustd", dependencies: ["NshTrust", "NshTrustWire", "CMicroHTTPD", "CLinux"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "nsh-trustd", dependencies: ["NshTrustd", "CLinux"], swiftSettings: strict),
+        .target(
+            name: "NshPkgTool",
+            dependencies: ["NshTrust", "NshTrustWire", "NshTrustClient", "NshPublishing", "CLinux"], swiftSettings: strict),
         .executableTarget(
             name: "nsh-pkgtool", dependencies: ["NshPkgTool", "CLinux"], swiftSettings: strict,
             linkerSettings: staticExecutable),
@@ -61,6 +73,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "NshPublishingTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "NshTrustdTests", dependencies: ["NshTrustd", "NshTrust", "NshTrustWire", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "NshTrustClientTests",
+            dependencies: ["NshTrustClient", "NshTrustd", "NshTrust", "NshTrustWire", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "NshPkgToolTests", dependencies: ["NshPkgTool", "NshTrust", "NshPublishing", "TestSupport"],

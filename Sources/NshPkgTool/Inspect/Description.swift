@@ -1,5 +1,6 @@
 import NshPublishing
 import NshTrust
+import NshTrustWire
 
 /// What a file says about itself, for people and for programs; whether it is true is another question.
 struct Description {

@@ -1,5 +1,6 @@
 import Glibc
 import NshTrust
+import NshTrustWire
 
 /// Standard output could not take an answer: a full disk, a closed pipe.
 ///

@@ -1,4 +1,5 @@
 import NshTrust
+import NshTrustWire
 
 /// Reports the verdict on each file and keeps the greatest exit status.
 struct VerdictReporter {

@@ -1,4 +1,5 @@
 import NshTrust
+import NshTrustWire
 
 /// `roots`: what this machine trusts.
 enum RootsVerb {

@@ -1,4 +1,5 @@
 import NshTrust
+import NshTrustWire
 
 /// `store apps`: accepted builds and installed packages.
 enum StoreAppsVerb {

@@ -1,4 +1,5 @@
 import NshTrust
+import NshTrustWire
 
 /// `store events`: the decision log.
 enum StoreEventsVerb {

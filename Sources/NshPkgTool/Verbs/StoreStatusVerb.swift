@@ -1,4 +1,5 @@
 import NshTrust
+import NshTrustWire
 
 /// `store status`: what a store holds, and what in it needs attention.
 enum StoreStatusVerb {

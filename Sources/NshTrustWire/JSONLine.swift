@@ -1,9 +1,9 @@
-import NshTrust
+package import NshTrust
 
 /// Writes one JSON object on one line: members in the order given, nothing in it that a terminal would act on.
-enum JSONLine {
+package enum JSONLine {
     /// Returns the object as text without a line end.
-    static func text(_ object: JSONObject) -> String {
+    package static func text(_ object: JSONObject) -> String {
         var text = ""
         append(.object(object), to: &text)
         return text
@@ -57,7 +57,7 @@ enum JSONLine {
 
 extension JSONObject {
     /// Adds a member unless the value was not established.
-    mutating func add(_ name: String, _ value: JSONValue?) {
+    package mutating func add(_ name: String, _ value: JSONValue?) {
         if let value { append(name, value) }
     }
 }
