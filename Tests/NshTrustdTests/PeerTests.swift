@@ -1,5 +1,5 @@
 import NshTrust
-import NshTrustd
+@testable import NshTrustd
 import Testing
 
 struct PeerTests {

@@ -13,7 +13,9 @@ final class PendingAnswer: Sendable {
 
     private let state = Locked(State())
 
-    /// Whether nobody waits any more: the client has left, or the server stops. Work that nobody waits for may end.
+    /// Whether nobody waits any more: the client has left, or the server stops.
+    ///
+    /// Work that nobody waits for may end.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     /// Gives the answer; the first one counts.
