@@ -1,6 +1,7 @@
 /// What an app declares that it needs, or what is left of it after the host granted less.
 public struct NshCapabilities: Hashable, Sendable {
-    private let object: JSONObject?
+    /// The declaration; nil when there is none.
+    package let object: JSONObject?
 
     /// Takes the declaration of a signed header.
     package init(_ object: JSONObject?) { self.object = object }

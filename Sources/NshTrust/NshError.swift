@@ -52,7 +52,8 @@ public struct NshError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    private init(code: Code, message: String, report: NshReport?) {
+    /// Makes an error of its parts, as another process reported it.
+    package init(code: Code, message: String, report: NshReport?) {
         self.code = code
         self.message = message
         self.report = report

@@ -22,6 +22,14 @@ public final class NshPackage: Sendable {
             version = app.version.text
             build = Int(app.build)
         }
+
+        /// Makes an app of its parts.
+        package init(id: String, name: String, version: String, build: Int) {
+            self.id = id
+            self.name = name
+            self.version = version
+            self.build = build
+        }
     }
 
     /// `id`, `name`, `version` and `build` of the app inside.

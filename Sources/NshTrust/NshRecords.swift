@@ -11,12 +11,22 @@ public struct NshAcceptedBuild: Hashable, Sendable {
     /// When it was accepted, in seconds since 1970 UTC.
     public let acceptedAt: Int64
 
-    init(_ record: AcceptedBuild) {
+    /// Takes a record of the store.
+    package init(_ record: AcceptedBuild) {
         app = record.app.text
         build = Int(record.build)
         publisher = record.publisher.text
         digest = record.digest?.hex
         acceptedAt = record.acceptedAt
+    }
+
+    /// Makes a record of its parts.
+    package init(app: String, build: Int, publisher: String, digest: String?, acceptedAt: Int64) {
+        self.app = app
+        self.build = build
+        self.publisher = publisher
+        self.digest = digest
+        self.acceptedAt = acceptedAt
     }
 }
 
@@ -37,7 +47,8 @@ public struct NshRevocationList: Hashable, Sendable {
     /// Numbers of entries by the member's name: `certificates`, `keys`, `packages`, `minimumBuilds` ….
     public let entryCounts: [String: Int64]
 
-    init(_ list: StoredList) {
+    /// Takes a record of the store.
+    package init(_ list: StoredList) {
         issuer = list.summary.list.issuer.hex
         sequence = list.summary.list.sequence
         issuedAt = list.summary.issuedAt
@@ -45,6 +56,20 @@ public struct NshRevocationList: Hashable, Sendable {
         revokesIssuer = list.revokesIssuer
         appliedAt = list.appliedAt
         entryCounts = list.entryCounts
+    }
+
+    /// Makes a list of its parts.
+    package init(
+        issuer: String, sequence: Int64, issuedAt: Int64, expiresAt: Int64?, revokesIssuer: Bool, appliedAt: Int64,
+        entryCounts: [String: Int64]
+    ) {
+        self.issuer = issuer
+        self.sequence = sequence
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.revokesIssuer = revokesIssuer
+        self.appliedAt = appliedAt
+        self.entryCounts = entryCounts
     }
 }
 
@@ -60,6 +85,15 @@ public struct NshRevocationUpdate: Hashable, Sendable {
     public let warnings: [String]
     /// Ids of apps whose newest installed build is refused from now on and was not before.
     public let stoppedApps: [String]
+
+    /// Makes an update of its parts.
+    package init(changed: Bool, issuer: String, sequence: Int64, warnings: [String], stoppedApps: [String]) {
+        self.changed = changed
+        self.issuer = issuer
+        self.sequence = sequence
+        self.warnings = warnings
+        self.stoppedApps = stoppedApps
+    }
 }
 
 /// Something that was decided or done.
@@ -80,14 +114,18 @@ public struct NshEvent: Hashable, Sendable {
     public let code: NshError.Code?
     /// One line for people.
     public let message: String
-    /// The user id of who asked.
+    /// The user id of who asked; `unknownUser` where a daemon does not say.
     public let uid: UInt32
-    /// The process id of who asked.
+    /// The process id of who asked; 0 where a daemon does not say.
     public let pid: Int32
     /// How many equal refusals the row stands for.
     public let count: Int64
 
-    init(_ row: StoredEvent) {
+    /// Stands for a user who is not named; nobody has this id.
+    public static let unknownUser = UInt32.max
+
+    /// Takes a row of the store.
+    package init(_ row: StoredEvent) {
         sequence = row.sequence
         time = row.event.time
         kind = row.event.kind.rawValue
@@ -99,6 +137,24 @@ public struct NshEvent: Hashable, Sendable {
         uid = row.event.uid
         pid = row.event.pid
         count = row.count
+    }
+
+    /// Makes an event of its parts.
+    package init(
+        sequence: Int64, time: Int64, kind: String, app: String?, build: Int?, digest: String?, code: NshError.Code?,
+        message: String, uid: UInt32, pid: Int32, count: Int64
+    ) {
+        self.sequence = sequence
+        self.time = time
+        self.kind = kind
+        self.app = app
+        self.build = build
+        self.digest = digest
+        self.code = code
+        self.message = message
+        self.uid = uid
+        self.pid = pid
+        self.count = count
     }
 }
 

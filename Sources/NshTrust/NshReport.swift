@@ -24,6 +24,23 @@ public struct NshReport: Hashable, Sendable {
         public let key: String
         /// Signed notes by name.
         public let annotations: [String: String]
+
+        /// Makes a certificate of what somebody else has verified: a daemon that is trusted for it.
+        package init(
+            serial: String, publisher: String, apps: [String], content: [String], notBefore: Int64, notAfter: Int64,
+            keyHash: String, keyID: String, key: String, annotations: [String: String]
+        ) {
+            self.serial = serial
+            self.publisher = publisher
+            self.apps = apps
+            self.content = content
+            self.notBefore = notBefore
+            self.notAfter = notAfter
+            self.keyHash = keyHash
+            self.keyID = keyID
+            self.key = key
+            self.annotations = annotations
+        }
     }
 
     /// A root that signed the certificate.
@@ -34,6 +51,13 @@ public struct NshReport: Hashable, Sendable {
         public let keyID: String
         /// The key in base64.
         public let key: String
+
+        /// Makes a root of what somebody else has verified.
+        package init(keyHash: String, keyID: String, key: String) {
+            self.keyHash = keyHash
+            self.keyID = keyID
+            self.key = key
+        }
     }
 
     /// The trusted roots that signed the certificate.
@@ -78,6 +102,25 @@ public struct NshReport: Hashable, Sendable {
         annotations = header?.annotations.dictionary ?? [:]
         files = payloadVerified ? header?.payload.files : nil
         unpackedSize = payloadVerified ? header?.payload.unpackedSize : nil
+    }
+
+    /// Makes a report of what somebody else has established: a daemon that is trusted for it.
+    package init(
+        roots: [Root], certificate: Certificate?, info: NshPackage.Info?, digest: String?, manifest: String?,
+        signedAt: Int64?, minimumRuntime: String?, capabilities: NshCapabilities?, annotations: [String: String],
+        files: Int64?, unpackedSize: Int64?
+    ) {
+        self.roots = roots
+        self.certificate = certificate
+        self.info = info
+        self.digest = digest
+        self.manifest = manifest
+        self.signedAt = signedAt
+        self.minimumRuntime = minimumRuntime
+        self.capabilities = capabilities
+        self.annotations = annotations
+        self.files = files
+        self.unpackedSize = unpackedSize
     }
 }
 
