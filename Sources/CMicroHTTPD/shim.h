@@ -1,1 +1,98 @@
 #include <microhttpd.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <strings.h>
+
+/* What libmicrohttpd calls; every function gets `context` first. */
+struct nsh_mhd_callbacks {
+    void *context;
+    void *(*target)(void *context, const char *target, struct MHD_Connection *connection);
+    MHD_AccessHandlerCallback request;
+    MHD_RequestCompletedCallback completed;
+    MHD_NotifyConnectionCallback connection;
+    MHD_LogCallback log;
+};
+
+/*
+ * Starts one thread that serves the connections handed to it with MHD_add_connection; NULL when it cannot be started.
+ * The function is variadic in C, which Swift cannot call.
+ */
+static inline struct MHD_Daemon *nsh_mhd_start(
+    const struct nsh_mhd_callbacks *callbacks, size_t connection_bytes, unsigned int connections) {
+    return MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC
+            | MHD_USE_ERROR_LOG,
+        0, NULL, NULL, callbacks->request, callbacks->context,
+        MHD_OPTION_EXTERNAL_LOGGER, callbacks->log, callbacks->context,
+        MHD_OPTION_URI_LOG_CALLBACK, callbacks->target, callbacks->context,
+        MHD_OPTION_NOTIFY_COMPLETED, callbacks->completed, callbacks->context,
+        MHD_OPTION_NOTIFY_CONNECTION, callbacks->connection, callbacks->context,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, connection_bytes,
+        MHD_OPTION_CONNECTION_LIMIT, connections,
+        MHD_OPTION_END);
+}
+
+/* Hands a connected Unix socket over; it is closed in any case. */
+static inline int nsh_mhd_add(struct MHD_Daemon *daemon, int descriptor) {
+    struct sockaddr address = {.sa_family = AF_UNIX};
+    return MHD_add_connection(daemon, descriptor, &address, sizeof address) == MHD_YES;
+}
+
+/* The descriptor of a connection, -1 when it is not known; what the application noted on it. */
+static inline int nsh_mhd_descriptor(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+static inline void *nsh_mhd_noted(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+/* A piece of text in libmicrohttpd's memory, valid until the request is answered; no text when `bytes` is NULL. */
+struct nsh_mhd_text {
+    const char *bytes;
+    size_t count;
+};
+
+/* The headers that the server looks at, found in one walk. */
+struct nsh_mhd_headers {
+    struct nsh_mhd_text content_type, content_length, transfer_encoding, host, last_event_id, expect;
+    /* Whether one of these is there more than once. */
+    int is_repeated;
+    /* Whether a name has a byte that no name may have. */
+    int has_bad_name;
+    int is_from_browser;
+};
+
+static inline enum MHD_Result nsh_mhd_note_header(
+    void *context, enum MHD_ValueKind kind, const char *name, size_t name_size, const char *value, size_t value_size) {
+    struct nsh_mhd_headers *headers = context;
+    struct nsh_mhd_text *text = NULL;
+    (void)kind;
+    for (size_t i = 0; i < name_size; i++)
+        if (name[i] <= 0x20 || name[i] >= 0x7f || name[i] == ':') headers->has_bad_name = 1;
+    switch (name_size) {
+        case 4: if (!strcasecmp(name, "Host")) text = &headers->host; break;
+        case 6:
+            if (!strcasecmp(name, "Expect")) text = &headers->expect;
+            else if (!strcasecmp(name, "Origin")) headers->is_from_browser = 1;
+            break;
+        case 12: if (!strcasecmp(name, "Content-Type")) text = &headers->content_type; break;
+        case 13: if (!strcasecmp(name, "Last-Event-ID")) text = &headers->last_event_id; break;
+        case 14: if (!strcasecmp(name, "Content-Length")) text = &headers->content_length; break;
+        case 17: if (!strcasecmp(name, "Transfer-Encoding")) text = &headers->transfer_encoding; break;
+    }
+    if (name_size > 10 && !strncasecmp(name, "Sec-Fetch-", 10)) headers->is_from_browser = 1;
+    if (text) {
+        if (text->bytes) headers->is_repeated = 1;
+        text->bytes = value ? value : "";
+        text->count = value ? value_size : 0;
+    }
+    return MHD_YES;
+}
+
+static inline struct nsh_mhd_headers nsh_mhd_headers(struct MHD_Connection *connection) {
+    struct nsh_mhd_headers headers = {0};
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, nsh_mhd_note_header, &headers);
+    return headers;
+}

@@ -17,6 +17,8 @@ enum ServerRefusal: Hashable, Sendable {
     case tooManyConnections
     /// The server is about to stop.
     case stopping
+    /// The head contradicts itself, such as one with two `Content-Length`: a bad request. One line says what is wrong.
+    case malformed(String)
 }
 
 /// What becomes of a request.

@@ -1,0 +1,46 @@
+#define _GNU_SOURCE
+#include "nsh_socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
+
+int nsh_accept(int listening) {
+    int descriptor = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int nsh_peer(int descriptor, struct nsh_peer *result) {
+    struct ucred who;
+    socklen_t length = sizeof who;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &who, &length)) return -errno;
+    if (length != sizeof who) return -EINVAL;
+    result->process = who.pid;
+    result->user = who.uid;
+    result->group = who.gid;
+    return 0;
+}
+
+int nsh_peer_groups(int descriptor, uint32_t *groups, int capacity) {
+    _Static_assert(sizeof(gid_t) == sizeof(uint32_t), "a group id has 32 bits");
+    socklen_t length = (socklen_t)capacity * sizeof *groups;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, groups, &length)) return -errno;
+    return (int)(length / sizeof *groups);
+}
+
+long nsh_send(int descriptor, const void *bytes, size_t count) {
+    ssize_t sent = send(descriptor, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return sent < 0 ? -errno : sent;
+}
+
+int nsh_eventfd(void) {
+    int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+int nsh_is_hung_up(short results) { return (results & (POLLHUP | POLLERR | POLLNVAL)) != 0; }
