@@ -49,17 +49,20 @@ let package = Package(
             name: "NshPublishing",
             dependencies: ["NshTrust", "CSodium", "CArchive", "CZstd", "CLinux"],
             swiftSettings: strict),
+        .target(name: "NshCommandLine", dependencies: ["NshTrust", "CLinux"], swiftSettings: strict),
         .target(name: "NshTrustWire", dependencies: ["NshTrust"], swiftSettings: strict),
         .target(
             name: "NshTrustClient", dependencies: ["NshTrust", "NshTrustWire", "CLinux"], swiftSettings: strict),
         .target(
-            name: "NshTrustd", dependencies: ["NshTrust", "NshTrustWire", "CMicroHTTPD", "CLinux"],
+            name: "NshTrustd", dependencies: ["NshTrust", "NshTrustWire", "NshCommandLine", "CMicroHTTPD", "CLinux"],
             swiftSettings: strict),
         .executableTarget(
             name: "nsh-trustd", dependencies: ["NshTrustd", "CLinux"], swiftSettings: strict),
         .target(
             name: "NshPkgTool",
-            dependencies: ["NshTrust", "NshTrustWire", "NshTrustClient", "NshPublishing", "CLinux"], swiftSettings: strict),
+            dependencies: [
+                "NshTrust", "NshTrustWire", "NshTrustClient", "NshPublishing", "NshCommandLine", "CLinux",
+            ], swiftSettings: strict),
         .executableTarget(
             name: "nsh-pkgtool", dependencies: ["NshPkgTool", "CLinux"], swiftSettings: strict,
             linkerSettings: staticExecutable),
@@ -82,7 +85,7 @@ let package = Package(
             dependencies: ["NshTrustClient", "NshTrustd", "NshTrust", "NshTrustWire", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "NshPkgToolTests", dependencies: ["NshPkgTool", "NshTrust", "NshPublishing", "TestSupport"],
+            name: "NshPkgToolTests", dependencies: ["NshPkgTool", "NshCommandLine", "NshTrust", "NshPublishing", "TestSupport"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

@@ -1,3 +1,4 @@
+import NshCommandLine
 import NshTrust
 
 /// Everything a verb works with: its arguments, the way out, the environment.

@@ -1,4 +1,5 @@
 import Glibc
+import NshCommandLine
 import NshTrust
 
 /// The command-line tool: finds the verb, runs it, reports how it ended.
@@ -17,7 +18,7 @@ package enum Tool {
         do {
             let words = try checked(words.dropFirst())
             let (verb, rest) = try select(words)
-            arguments = try CommandLineParser.arguments(rest, of: verb)
+            arguments = try ArgumentParser.arguments(rest, of: verb.syntax)
             let console = Console(arguments, environment: environment)
             return run(
                 Invocation(verb: verb, arguments: arguments, console: console, environment: environment)

@@ -1,3 +1,4 @@
+import NshCommandLine
 import NshTrust
 import Testing
 
@@ -21,7 +22,7 @@ struct CommandLineTests {
         choices: [Verb.Choice(names: ["dry-run", "first"])], run: { _ in .done })
 
     private func parse(_ words: String...) throws -> Arguments {
-        try CommandLineParser.arguments(words, of: Self.verb)
+        try ArgumentParser.arguments(words, of: Self.verb.syntax)
     }
 
     @Test func takesOptionsAndOperandsInAnyOrder() throws {

@@ -1,3 +1,5 @@
+import NshCommandLine
+
 /// Completion for bash, made from the table of verbs.
 enum BashCompletion {
     /// The script.

@@ -1,3 +1,5 @@
+import NshCommandLine
+
 /// Completion for fish, made from the table of verbs.
 enum FishCompletion {
     /// The script.

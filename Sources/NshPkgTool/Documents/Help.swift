@@ -1,3 +1,5 @@
+import NshCommandLine
+
 /// The help texts, made from the table of verbs.
 enum Help {
     private static let width = 100

@@ -1,3 +1,5 @@
+import NshCommandLine
+
 /// The manual page, in the macros of man(7), made from the table of verbs.
 enum ManualPage {
     /// The page.

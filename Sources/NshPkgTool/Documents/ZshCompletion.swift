@@ -1,3 +1,5 @@
+import NshCommandLine
+
 /// Completion for zsh, made from the table of verbs.
 enum ZshCompletion {
     /// The script.

@@ -1,12 +1,8 @@
+import NshCommandLine
+
 /// One verb of the tool: the row from which parsing, help, manual page and completions come, and what it runs.
 struct Verb: Sendable {
-    /// Options of which at most one, or exactly one, may be given.
-    struct Choice: Hashable, Sendable {
-        /// The long names.
-        let names: [String]
-        /// Whether one of them must be given.
-        var isRequired = false
-    }
+    typealias Choice = CommandSyntax.Choice
 
     /// One or two words: `verify`, `store apps`.
     let name: String
@@ -38,25 +34,15 @@ struct Verb: Sendable {
     /// The option with this long name.
     func option(named name: String) -> Option? { allOptions.first { $0.name == name } }
 
-    /// The line that shows how it is written.
-    var usage: String {
-        var parts = ["nsh-pkgtool", name] + operands.map(\.synopsis)
-        var shown: Set<String> = []
-        for option in options where !shown.contains(option.name) {
-            if let choice = choices.first(where: { $0.names.contains(option.name) }) {
-                let members = choice.names.compactMap { self.option(named: $0) }
-                shown.formUnion(choice.names)
-                let text = members.map { $0.synopsis + ($0.isRepeatable ? "…" : "") }.joined(separator: " | ")
-                parts.append(choice.isRequired ? "(\(text))" : "[\(text)]")
-            } else {
-                shown.insert(option.name)
-                let text = option.letter == "o" ? option.shortSynopsis : option.synopsis
-                parts.append(option.isRequired ? text : "[\(text)]")
-                if option.isRepeatable { parts[parts.count - 1] += "…" }
-            }
-        }
-        return parts.joined(separator: " ")
+    /// How it is written.
+    var syntax: CommandSyntax {
+        CommandSyntax(
+            invocation: "nsh-pkgtool \(name)", name: name, operands: operands, options: options,
+            commonOptions: Option.common, choices: choices, help: "nsh-pkgtool help \(name)")
     }
+
+    /// The line that shows how it is written.
+    var usage: String { syntax.usage }
 }
 
 extension Option {

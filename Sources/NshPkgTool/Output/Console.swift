@@ -1,4 +1,5 @@
 import Glibc
+import NshCommandLine
 import NshTrust
 import NshTrustWire
 

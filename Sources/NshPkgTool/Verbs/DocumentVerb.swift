@@ -1,3 +1,5 @@
+import NshCommandLine
+
 /// `document`: writes the manual page and the completions that the project keeps, from the table of verbs.
 enum DocumentVerb {
     static let verb = Verb(

@@ -1,3 +1,4 @@
+import NshCommandLine
 import NshTrust
 
 /// `extract`: verified files, and no store.

@@ -1,3 +1,4 @@
+import NshCommandLine
 import NshTrust
 
 /// `inspect`: what a file says, and whether that is verified.

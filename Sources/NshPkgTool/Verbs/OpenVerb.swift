@@ -1,4 +1,5 @@
 import FoundationEssentials
+import NshCommandLine
 import NshTrust
 
 /// `open`: verify, extract, accept.

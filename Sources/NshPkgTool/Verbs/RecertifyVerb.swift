@@ -1,3 +1,4 @@
+import NshCommandLine
 import NshPublishing
 
 /// `recertify`: a package gets a renewed certificate.

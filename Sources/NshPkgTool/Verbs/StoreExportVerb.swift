@@ -1,3 +1,4 @@
+import NshCommandLine
 import NshPublishing
 import NshTrust
 

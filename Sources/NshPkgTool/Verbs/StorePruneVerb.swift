@@ -1,3 +1,4 @@
+import NshCommandLine
 import NshTrust
 
 /// `store prune`: trees of older builds go.

@@ -1,3 +1,4 @@
+import NshCommandLine
 import NshTrust
 
 /// `store remove`: an app's files go, its floor stays.

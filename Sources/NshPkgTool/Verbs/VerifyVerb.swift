@@ -1,3 +1,4 @@
+import NshCommandLine
 import NshTrust
 
 /// `verify`: judges packages whole and changes nothing.

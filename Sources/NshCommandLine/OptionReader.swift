@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// What the next element of a command line is.
-enum CommandLineElement: Hashable {
+package enum CommandLineElement: Hashable {
     /// An option that is known, with its value.
     case option(Option, String?)
     /// Something that is no option.
@@ -19,18 +19,18 @@ enum CommandLineElement: Hashable {
 ///
 /// Abbreviated names, which getopt_long takes, are unknown here: a script must not change its meaning with the next
 /// release.
-enum OptionReader {
+package enum OptionReader {
     private static let firstNumber: Int32 = 256
 
-    /// Reads the words after the verb.
+    /// Reads the words after the command.
     ///
     /// - Parameters:
     ///   - words: The words; none holds a NUL.
     ///   - options: The verb's options.
     /// - Returns: What each of them is, in their order.
-    static func read(_ words: [String], options: [Option]) -> [CommandLineElement] {
+    package static func read(_ words: [String], options: [Option]) -> [CommandLineElement] {
         let names = options.map { strdup($0.name) }
-        let argv = (["nsh-pkgtool"] + words).map { strdup($0) } + [nil]
+        let argv = (["command"] + words).map { strdup($0) } + [nil]
         defer { for pointer in names + argv { free(pointer) } }
         let table = options.indices.map { index in
             nsh_option(

@@ -1,9 +1,9 @@
 /// Finds what somebody meant who mistyped a name.
-enum ClosestName {
+package enum ClosestName {
     /// Returns the candidate with the smallest distance to the word, or nil when none is near.
     ///
     /// Near is a distance of a third of the longer one's length at most, or one that begins with the word.
-    static func to(_ word: String, among candidates: [String]) -> String? {
+    package static func to(_ word: String, among candidates: [String]) -> String? {
         var best: (name: String, distance: Int)?
         for name in candidates {
             let distance = distance(word, name)
@@ -14,7 +14,7 @@ enum ClosestName {
     }
 
     /// Counts the letters to insert, drop, exchange or swap with their neighbour.
-    static func distance(_ left: String, _ right: String) -> Int {
+    package static func distance(_ left: String, _ right: String) -> Int {
         let (a, b) = (Array(left.prefix(64)), Array(right.prefix(64)))
         var rows = [Array(0...b.count)]
         for i in a.indices {

@@ -1,9 +1,9 @@
-/// One option of a verb: how it is written, what it takes and what it says about itself.
+/// One option of a command: how it is written, what it takes and what it says about itself.
 ///
 /// The parser, the help, the manual page and the completions are all made from these, so they cannot disagree.
-struct Option: Hashable, Sendable {
+package struct Option: Hashable, Sendable {
     /// What a value or an operand is, so that a shell can complete it.
-    enum Kind: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
         /// A file, best one whose name ends in one of these.
         case file([String])
         /// A directory.
@@ -15,27 +15,41 @@ struct Option: Hashable, Sendable {
     }
 
     /// The long name without its dashes.
-    let name: String
+    package let name: String
     /// The one-letter form.
-    var letter: Character?
+    package var letter: Character?
     /// The name of its value in the help, such as `FILE`; nil for a switch.
-    var value: String?
+    package var value: String?
     /// What its value is.
-    var kind = Kind.text
+    package var kind = Kind.text
     /// Whether it may be given more than once.
-    var isRepeatable = false
+    package var isRepeatable = false
     /// Whether the verb is nothing without it.
-    var isRequired = false
+    package var isRequired = false
     /// One line of help, lower case, no full stop.
-    let help: String
+    package let help: String
+
+    /// Describes an option.
+    package init(
+        name: String, letter: Character? = nil, value: String? = nil, kind: Kind = .text, isRepeatable: Bool = false,
+        isRequired: Bool = false, help: String
+    ) {
+        self.name = name
+        self.letter = letter
+        self.value = value
+        self.kind = kind
+        self.isRepeatable = isRepeatable
+        self.isRequired = isRequired
+        self.help = help
+    }
 
     /// Describes an option that takes no value.
-    static func flag(_ name: String, _ letter: Character? = nil, _ help: String) -> Option {
+    package static func flag(_ name: String, _ letter: Character? = nil, _ help: String) -> Option {
         Option(name: name, letter: letter, help: help)
     }
 
     /// Describes an option that takes a value.
-    static func value(
+    package static func value(
         _ name: String, _ letter: Character? = nil, _ value: String, _ kind: Kind = .text, required: Bool = false,
         repeatable: Bool = false, help: String
     ) -> Option {
@@ -45,31 +59,39 @@ struct Option: Hashable, Sendable {
     }
 
     /// How it is written on the command line, with its value: `--root FILE`.
-    var synopsis: String { "--\(name)" + (value.map { " \($0)" } ?? "") }
+    package var synopsis: String { "--\(name)" + (value.map { " \($0)" } ?? "") }
 
     /// The short form when there is one, as the usage line shows it: `-o FILE`.
-    var shortSynopsis: String {
+    package var shortSynopsis: String {
         guard let letter else { return synopsis }
         return "-\(letter)" + (value.map { " \($0)" } ?? "")
     }
 }
 
-/// What a verb takes besides options.
-struct Operand: Hashable, Sendable {
+/// What a command takes besides options.
+package struct Operand: Hashable, Sendable {
     /// How many there are.
-    enum Count: Hashable, Sendable { case one, optional, oneOrMore }
+    package enum Count: Hashable, Sendable { case one, optional, oneOrMore }
 
     /// Its name in the help, such as `FILE`.
-    let name: String
+    package let name: String
     /// What it is.
-    let kind: Option.Kind
+    package let kind: Option.Kind
     /// How many there are.
-    var count = Count.one
+    package var count = Count.one
     /// One line of help, lower case, no full stop.
-    let help: String
+    package let help: String
+
+    /// Describes an operand.
+    package init(name: String, kind: Option.Kind, count: Count = .one, help: String) {
+        self.name = name
+        self.kind = kind
+        self.count = count
+        self.help = help
+    }
 
     /// How the usage line shows it.
-    var synopsis: String {
+    package var synopsis: String {
         switch count {
         case .one: name
         case .optional: "[\(name)]"

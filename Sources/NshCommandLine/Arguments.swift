@@ -1,29 +1,32 @@
 /// A command line after parsing: which verb, which options with which values, which operands.
-struct Arguments: Sendable {
+package struct Arguments: Sendable {
     /// Option values by long name, in their order; an empty text for each time a switch was given.
-    private(set) var given: [String: [String]] = [:]
+    package private(set) var given: [String: [String]] = [:]
     /// The operands in their order.
-    private(set) var operands: [String] = []
+    package private(set) var operands: [String] = []
+
+    /// Makes an empty one.
+    package init() {}
 
     /// Notes an option.
-    mutating func add(_ name: String, _ value: String) { given[name, default: []].append(value) }
+    package mutating func add(_ name: String, _ value: String) { given[name, default: []].append(value) }
 
     /// Notes an operand.
-    mutating func add(operand: String) { operands.append(operand) }
+    package mutating func add(operand: String) { operands.append(operand) }
 
     /// Whether the option was given.
-    func has(_ name: String) -> Bool { given[name] != nil }
+    package func has(_ name: String) -> Bool { given[name] != nil }
 
     /// The value of an option that can be given once.
-    func value(_ name: String) -> String? { given[name]?.last }
+    package func value(_ name: String) -> String? { given[name]?.last }
 
     /// All values of a repeatable option.
-    func values(_ name: String) -> [String] { given[name] ?? [] }
+    package func values(_ name: String) -> [String] { given[name] ?? [] }
 
     /// The value of an option that the parser has required.
     ///
     /// - Throws: `UsageError` when it is missing after all.
-    func required(_ name: String) throws(UsageError) -> String {
+    package func required(_ name: String) throws(UsageError) -> String {
         guard let value = value(name) else { throw UsageError("--\(name) is missing") }
         return value
     }
@@ -31,21 +34,21 @@ struct Arguments: Sendable {
     /// The operand at a place that the parser has required.
     ///
     /// - Throws: `UsageError` when it is missing after all.
-    func operand(_ index: Int) throws(UsageError) -> String {
+    package func operand(_ index: Int) throws(UsageError) -> String {
         guard operands.indices.contains(index) else { throw UsageError("an operand is missing") }
         return operands[index]
     }
 }
 
 /// The command line is wrong: exit status 2.
-struct UsageError: Error, Hashable {
+package struct UsageError: Error, Hashable {
     /// What is wrong, lower case, no full stop.
-    let message: String
+    package let message: String
     /// What to do instead.
-    var hint: String?
+    package var hint: String?
 
     /// Makes the error.
-    init(_ message: String, hint: String? = nil) {
+    package init(_ message: String, hint: String? = nil) {
         self.message = message
         self.hint = hint
     }
