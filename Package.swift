@@ -85,7 +85,8 @@ let package = Package(
             dependencies: ["NshTrustClient", "NshTrustd", "NshTrust", "NshTrustWire", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
-            name: "NshPkgToolTests", dependencies: ["NshPkgTool", "NshCommandLine", "NshTrust", "NshPublishing", "TestSupport"],
+            name: "NshPkgToolTests",
+            dependencies: ["NshPkgTool", "NshCommandLine", "NshTrust", "NshTrustWire", "NshPublishing", "TestSupport"],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6]

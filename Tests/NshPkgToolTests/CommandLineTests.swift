@@ -84,7 +84,7 @@ struct CommandLineTests {
         ])
     func namesTheMistake(_ row: Mistake) {
         let error = #expect(throws: UsageError.self) {
-            try CommandLineParser.arguments(row.words, of: Self.verb)
+            try ArgumentParser.arguments(row.words, of: Self.verb.syntax)
         }
         #expect(error?.message.contains(row.message) == true, "\(error?.message ?? "")")
         if let hint = row.hint { #expect(error?.hint?.contains(hint) == true, "\(error?.hint ?? "no hint")") }

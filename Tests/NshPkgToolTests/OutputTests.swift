@@ -1,5 +1,6 @@
 import NshCommandLine
 import NshTrust
+import NshTrustWire
 import Testing
 
 @testable import NshPkgTool

@@ -1,6 +1,7 @@
 import NshTrust
-@testable import NshTrustd
 import Testing
+
+@testable import NshTrustd
 
 struct PeerTests {
     @Test
