@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -67,5 +70,32 @@ int nsh_fstatat(int directory, const char *path, int follow, struct nsh_stat *re
     struct stat s;
     return report(fstatat(directory, path, &s, follow ? 0 : AT_SYMLINK_NOFOLLOW), &s, result);
 }
+
+uint32_t nsh_file_system_user(uint32_t uid) {
+    if (uid != UINT32_MAX) setfsuid(uid);
+    return (uint32_t)setfsuid((uid_t)-1);
+}
+
+uint32_t nsh_file_system_group(uint32_t gid) {
+    if (gid != UINT32_MAX) setfsgid(gid);
+    return (uint32_t)setfsgid((gid_t)-1);
+}
+
+int nsh_set_thread_groups(int count, const uint32_t *groups) { return answer(syscall(SYS_setgroups, count, groups)); }
+
+int nsh_thread_groups(int capacity, uint32_t *groups) { return answer(syscall(SYS_getgroups, capacity, groups)); }
+
+int nsh_effective_capabilities(uint64_t *bits) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+    memset(data, 0, sizeof data);
+    int result = answer(syscall(SYS_capget, &header, data));
+    *bits = (uint64_t)data[0].effective | (uint64_t)data[1].effective << 32;
+    return result;
+}
+
+int nsh_event_counter(void) { return answer(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+
+int nsh_raise_event_counter(int descriptor) { return answer(eventfd_write(descriptor, 1)); }
 
 int nsh_forbid_core_dumps(void) { return answer(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)); }

@@ -66,7 +66,7 @@ public final class NshTrust: Sendable {
     public var revocations: [NshRevocationList] {
         get throws {
             try NshError.wrapping {
-                try core.store.read { try $0.listEnvelopes() }.map(NshRevocationList.init)
+                try core.store.read { try $0.storedLists() }.map(NshRevocationList.init)
             }
         }
     }
@@ -205,7 +205,7 @@ public final class NshTrust: Sendable {
     @discardableResult
     public func prune(keeping builds: Int = 1) throws -> [URL] {
         try NshError.wrapping {
-            try core.prune(.olderThanNewest(max(builds, 1))).removed.map { installed in
+            try core.administration().prune(keeping: max(builds, 1)).removed.map { installed in
                 URL(fileURLWithPath: try core.state.absolutePath(of: installed.tree), isDirectory: true)
             }
         }

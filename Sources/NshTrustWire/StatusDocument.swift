@@ -37,45 +37,20 @@ package struct StoreStatusDocument: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - state: The state directory.
-    ///   - builds: Number of apps with an accepted build.
-    ///   - packages: What is installed, by app and rising build.
-    ///   - lists: The lists in force.
-    ///   - roots: The roots that were pinned, with the first list that withdraws each.
-    ///   - threshold: How many roots must have signed.
-    ///   - events: The oldest and the newest event, or 0.
-    ///   - now: The time, in seconds since 1970 UTC.
-    package init(
-        state: String, builds: Int64, packages: [InstalledPackage], lists: [StoredList],
-        roots: [(key: PublicKey, since: Int64, withdrawal: ListReference?)], threshold: Int,
-        events: (oldest: Int64, newest: Int64), now: Int64
-    ) {
+    ///   - status: What the store holds.
+    package init(state: String, _ status: StoreStatus) {
         self.state = state
-        apps = builds
-        self.packages = Int64(packages.count)
-        unpackedSize = packages.reduce(0) { $0 + $1.unpackedSize }
-        self.threshold = Int64(threshold)
-        self.roots = roots.map { root in
+        apps = status.builds
+        packages = status.packages
+        unpackedSize = status.unpackedSize
+        threshold = Int64(status.threshold)
+        roots = status.roots.map { root in
             SeenRoot(key: root.key.hash.hex, since: root.since, withdrawnBy: root.withdrawal?.description)
         }
-        self.lists = lists.map { RevocationListDocument(NshRevocationList($0)) }
-        oldestEvent = events.oldest
-        newestEvent = events.newest
-        warnings = Self.warnings(lists, packages, now)
-    }
-
-    private static func warnings(_ lists: [StoredList], _ packages: [InstalledPackage], _ now: Int64) -> [String] {
-        var warnings: [String] = []
-        for list in lists {
-            guard let end = list.summary.expiresAt, let text = Expiry.warning(end, now: now) else { continue }
-            warnings.append("\(list.summary.list) \(text); get a newer one from its issuer")
-        }
-        var newest: [AppID: InstalledPackage] = [:]
-        for package in packages { newest[package.app.id] = package }
-        for (app, package) in newest.sorted(by: { $0.key < $1.key }) {
-            guard let text = Expiry.warning(package.facts.certificate.notAfter, now: now) else { continue }
-            warnings.append("certificate \(package.facts.certificate.serial) of \(app) \(text)")
-        }
-        return warnings
+        lists = status.lists.map { RevocationListDocument(NshRevocationList($0)) }
+        oldestEvent = status.oldestEvent
+        newestEvent = status.newestEvent
+        warnings = status.warnings
     }
 
     /// The object as the tool prints it.

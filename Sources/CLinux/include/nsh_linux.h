@@ -49,6 +49,24 @@ int nsh_fstatat(int directory, const char *path, int follow, struct nsh_stat *re
 int nsh_forbid_core_dumps(void);
 
 /*
+ * The rights by which this thread alone reaches files. Each sets and returns what is in force then: the kernel refuses
+ * silently. UINT32_MAX sets nothing.
+ */
+uint32_t nsh_file_system_user(uint32_t uid);
+uint32_t nsh_file_system_group(uint32_t gid);
+
+/* This thread's supplementary groups: glibc's functions would change those of every thread. */
+int nsh_set_thread_groups(int count, const uint32_t *groups);
+int nsh_thread_groups(int capacity, uint32_t *groups);
+
+/* This thread's effective capabilities, a bit each. */
+int nsh_effective_capabilities(uint64_t *bits);
+
+/* A counter to be woken by: readable once it was raised; reading it sets it back. Neither ever blocks. */
+int nsh_event_counter(void);
+int nsh_raise_event_counter(int descriptor);
+
+/*
  * Tells ThreadSanitizer, in a build that has it, that a lock was taken or is about to be given back; nothing otherwise.
  * It does not see the futex calls inside Swift's Mutex, and would report races that cannot be.
  */

@@ -112,20 +112,6 @@ struct VerdictReporter {
     }
 }
 
-/// What runs out soon.
-enum Expiry {
-    /// How long before its end something is warned of, in seconds.
-    static let warningSeconds: Int64 = 30 * 86_400
-
-    /// Returns `ends 2026-11-03T10:00:00Z, in 12 days`, or nil when that is further off.
-    static func warning(_ end: Int64, now: Int64) -> String? {
-        let left = end - now
-        guard left < warningSeconds else { return nil }
-        if left < 0 { return "ended \(Timestamp.text(end))" }
-        return "ends \(Timestamp.text(end)), in \(Amount.count(left / 86_400, "day"))"
-    }
-}
-
 /// A certificate as answers show it.
 enum CertificateView {
     /// The members of the object.

@@ -1,41 +1,33 @@
 import NshTrust
 
-/// Removes installed trees and says which.
+/// Says which installed trees were removed.
 enum Removal {
-    /// Removes what is selected and reports it.
+    /// Reports what went and what stayed.
     ///
     /// - Parameters:
-    ///   - selection: Which trees go.
-    ///   - isRehearsal: Whether to say only what would go.
-    ///   - access: The store.
+    ///   - pruning: What was done.
+    ///   - isRehearsal: Whether it was only looked at.
+    ///   - path: The state directory.
     ///   - console: Where the report goes.
-    /// - Returns: What went and what stayed.
-    /// - Throws: A code of the store, `OutputFailure`.
-    @discardableResult
-    static func run(
-        _ selection: Trees.Selection, isRehearsal: Bool, _ access: StoreAccess, _ console: Console
-    ) throws -> Trees.Pruning {
-        let pruning = try Trees(access.state).prune(selection, in: access.store, isRehearsal: isRehearsal) { package in
-            access.event(
-                .treeRemoved, app: package.app.id, build: package.app.build, digest: package.facts.digest,
-                message: "the tree of \(package.app.id) build \(package.app.build) was removed")
-        }
-        for package in pruning.removed { try report(package, isRehearsal ? "wouldRemove" : "removed", access, console) }
-        for package in pruning.inUse { try report(package, "inUse", access, console) }
+    /// - Throws: `OutputFailure`.
+    static func report(
+        _ pruning: Trees.Pruning, isRehearsal: Bool, in path: String, _ console: Console
+    ) throws(OutputFailure) {
+        for package in pruning.removed { try report(package, isRehearsal ? "wouldRemove" : "removed", path, console) }
+        for package in pruning.inUse { try report(package, "inUse", path, console) }
         for tree in pruning.setAside {
             try console.note("\(Terminal.safe(tree)) is in no record; it was moved to set-aside")
         }
         if pruning.removed.isEmpty, pruning.inUse.isEmpty, !console.isJSON, !console.isQuiet {
             try console.line("nothing to remove")
         }
-        return pruning
     }
 
     private static func report(
-        _ package: InstalledPackage, _ outcome: String, _ access: StoreAccess, _ console: Console
-    ) throws {
+        _ package: InstalledPackage, _ outcome: String, _ path: String, _ console: Console
+    ) throws(OutputFailure) {
         let words = ["removed": "removed", "wouldRemove": "would remove", "inUse": "in use, stays:"]
-        let directory = access.state.path + "/" + package.tree
+        let directory = path + "/" + package.tree
         try console.answer(
             [
                 "outcome": .text(outcome), "id": .text(package.app.id.text), "build": .integer(package.app.build),

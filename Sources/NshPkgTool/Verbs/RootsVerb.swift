@@ -47,7 +47,7 @@ enum RootsVerb {
 
     /// The keys that a list in force in the store withdraws.
     private static func withdrawn(of keys: [PublicKey], in state: String) throws -> Set<PublicKey> {
-        try StoreAccess(state, isReadOnly: true).store.read { snapshot in
+        try StoreAccess.open(state, isReadOnly: true).store.read { snapshot in
             Set(try keys.filter { try !snapshot.withdrawals(ofRoot: $0.hash).isEmpty })
         }
     }

@@ -13,30 +13,27 @@ enum StoreAppsVerb {
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let console = invocation.console
-        let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: true)
+        let store = try StoreAccess.open(try Judging.requiredState(invocation), isReadOnly: true)
         var after: AppID?
         while true {
-            let page = try access.store.read { snapshot in
-                try snapshot.acceptedBuilds(after: after, limit: 500).map { build in
-                    (build, try snapshot.installedPackages(of: build.app))
-                }
-            }
-            for (build, packages) in page { try report(build, packages, access, console) }
+            let page = try store.apps(after: after, limit: 500)
+            for record in page { try report(record, store.state, console) }
             guard let last = page.last else { return .done }
-            after = last.0.app
+            after = last.build.app
         }
     }
 
     private static func report(
-        _ build: AcceptedBuild, _ packages: [InstalledPackage], _ access: StoreAccess, _ console: Console
+        _ record: AppRecord, _ state: StateDirectory, _ console: Console
     ) throws {
+        let build = record.build
         var installed: [JSONValue] = []
         var lines = [
             "\(build.app)  build \(build.build)  \(Terminal.safe(build.publisher.text))  accepted "
                 + Timestamp.text(build.acceptedAt)
         ]
-        for package in packages {
-            let directory = try access.state.absolutePath(of: package.tree)
+        for package in record.installed {
+            let directory = try state.absolutePath(of: package.tree)
             installed.append(
                 .object([
                     "build": .integer(package.app.build), "version": .text(package.app.version.text),

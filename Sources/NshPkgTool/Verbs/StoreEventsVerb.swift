@@ -23,10 +23,10 @@ enum StoreEventsVerb {
         let range: ClosedRange<Int64> = 0...JSONReader.maximumInteger
         var after = try arguments.value("after").map { try OptionValue.integer($0, "after", in: range) } ?? 0
         var left = try arguments.value("limit").map { try OptionValue.integer($0, "limit", in: range) } ?? .max
-        let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: true)
+        let store = try StoreAccess.open(try Judging.requiredState(invocation), isReadOnly: true)
         var isFirst = true
         while left > 0 {
-            let page = try access.store.read { try $0.events(after: after, limit: Int(min(left, 1000))) }
+            let page = try store.events(after: after, limit: Int(min(left, 1000)))
             if isFirst, after > 0, page.oldest > after + 1 {
                 try invocation.console.warning("rows between \(after) and \(page.oldest) are no longer kept")
             }

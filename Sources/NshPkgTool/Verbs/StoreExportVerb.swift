@@ -15,8 +15,7 @@ enum StoreExportVerb {
         run: run)
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
-        let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: true)
-        let export = try access.store.read { try StoreDocument(of: $0) }
+        let export = try StoreAccess.open(try Judging.requiredState(invocation), isReadOnly: true).export()
         let path = try invocation.arguments.required("output")
         Interruption.remember()
         try OutputFile.write(export.serialized + [0x0A], to: path)

@@ -21,11 +21,8 @@ enum StoreForgetRootVerb {
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let name = try invocation.arguments.operand(0)
         let issuer = try Digest(hex: name) ?? KeyFiles.publicKey(at: name).hash
-        let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: false)
-        let event = access.event(
-            .rootForgotten, digest: issuer, message: "the lists of root \(issuer.shortHex) were taken out of force")
-        let wasThere = try access.store.commit { try $0.forgetLists(of: issuer, event: event) }
-        guard wasThere else {
+        let store = try StoreAccess.open(try Judging.requiredState(invocation), isReadOnly: false)
+        guard try store.forgetRoot(issuer) else {
             throw Failure(
                 .error, TroubleCode.notInstalled.rawValue, "no list of root \(issuer.shortHex) is in force here",
                 hint: "nsh-pkgtool store status shows the lists in force")

@@ -24,31 +24,16 @@ enum StoreImportVerb {
             parsing: try InputFile.read(file, limit: 1 << 30, what: "the export of a store").bytes)
         let judging = try Judging(invocation)
         let core = try PinnedStore.open(state, judging, isReadOnly: false, console)
-        var applied: Int64 = 0
-        for (index, list) in document.lists.enumerated() {
-            do {
-                let update = try core.applyRevocations(list)
-                if update.changed { applied += 1 }
-                for warning in update.warnings { try console.warning("list \(index + 1): \(warning)") }
-            } catch let refusal as Refusal where refusal.code == .revocationsOlder {
-                try console.note("list \(index + 1): \(refusal.message)")
-            }
-        }
-        let access = try StoreAccess(state, isReadOnly: false)
-        try access.store.commit { transaction in
-            try document.raiseFloors(in: transaction) { build in
-                access.event(
-                    .buildImported, app: build.app, build: build.build, digest: build.digest,
-                    message: "build \(build.build) of \(build.app) was taken over from another store")
-            }
-        }
+        let taken = try core.importStore(document)
+        for warning in taken.warnings { try console.warning(warning) }
+        for note in taken.notes { try console.note(note) }
         try console.answer(
             [
-                "file": .text(file), "verdict": .text("done"), "builds": .integer(Int64(document.builds.count)),
-                "lists": .integer(Int64(document.lists.count)), "applied": .integer(applied),
+                "file": .text(file), "verdict": .text("done"), "builds": .integer(Int64(taken.builds)),
+                "lists": .integer(Int64(taken.lists)), "applied": .integer(Int64(taken.applied)),
             ],
-            text: "OK  \(Terminal.safe(file)): \(Amount.count(Int64(document.builds.count), "accepted build")), "
-                + "\(applied) of \(Amount.count(Int64(document.lists.count), "list")) applied")
+            text: "OK  \(Terminal.safe(file)): \(Amount.count(Int64(taken.builds), "accepted build")), "
+                + "\(taken.applied) of \(Amount.count(Int64(taken.lists), "list")) applied")
         return .done
     }
 }

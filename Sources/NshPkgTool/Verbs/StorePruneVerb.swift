@@ -17,10 +17,10 @@ enum StorePruneVerb {
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let arguments = invocation.arguments
         let keep = try arguments.value("keep").map { Int(try OptionValue.integer($0, "keep", in: 1...1000)) } ?? 1
-        let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: false)
+        let store = try StoreAccess.open(try Judging.requiredState(invocation), isReadOnly: false)
         let isRehearsal = arguments.has("dry-run")
-        if !isRehearsal { try StagingArea(access.state).cleanUp(in: access.store) }
-        try Removal.run(.olderThanNewest(keep), isRehearsal: isRehearsal, access, invocation.console)
+        let pruning = try store.prune(keeping: keep, isRehearsal: isRehearsal)
+        try Removal.report(pruning, isRehearsal: isRehearsal, in: store.state.path, invocation.console)
         return .done
     }
 }

@@ -14,11 +14,9 @@ enum StoreRemoveVerb {
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let text = try invocation.arguments.operand(0)
         guard let app = AppID(text) else { throw UsageError("“\(Terminal.safe(text))” is no app id") }
-        let access = try StoreAccess(try Judging.requiredState(invocation), isReadOnly: false)
-        guard try access.store.read({ try !$0.installedPackages(of: app).isEmpty }) else {
-            throw Trouble(.notInstalled, "nothing of \(app) is installed here")
-        }
-        let pruning = try Removal.run(.all(of: app), isRehearsal: false, access, invocation.console)
+        let store = try StoreAccess.open(try Judging.requiredState(invocation), isReadOnly: false)
+        let pruning = try store.remove(app)
+        try Removal.report(pruning, isRehearsal: false, in: store.state.path, invocation.console)
         guard pruning.inUse.isEmpty else {
             throw Failure(
                 .error, TroubleCode.storeBusy.rawValue, "a process uses \(app); its tree stays",

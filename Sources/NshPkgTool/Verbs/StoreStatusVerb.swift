@@ -13,40 +13,20 @@ enum StoreStatusVerb {
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let path = try Judging.requiredState(invocation)
-        let access = try StoreAccess(path, isReadOnly: true)
-        let status = try access.store.read(StoreStatus.init)
+        let status = try StoreAccess.open(path, isReadOnly: true).status()
         let console = invocation.console
         try console.answer(status.object(path), text: status.lines(path).joined(separator: "\n"))
-        for warning in status.warnings(now: WallClock.system.now()) { try console.warning(warning) }
+        for warning in status.warnings { try console.warning(warning) }
         return .done
     }
 }
 
-/// What `store status` says.
-private struct StoreStatus {
-    private var builds: Int64
-    private var packages: [InstalledPackage]
-    private var lists: [StoredList]
-    private var roots: [(key: PublicKey, since: Int64, withdrawal: ListReference?)]
-    private var threshold: Int
-    private var oldestEvent: Int64
-
-    init(_ snapshot: any StoreSnapshot) throws {
-        builds = try snapshot.acceptedBuildCount()
-        packages = try snapshot.installedPackages(of: nil)
-        lists = try snapshot.listEnvelopes()
-        roots = try snapshot.rootsSeen().map { ($0.key, $0.since, try snapshot.withdrawals(ofRoot: $0.key.hash).first) }
-        threshold = try snapshot.greatestThreshold()
-        oldestEvent = try snapshot.events(after: 0, limit: 1).oldest
-    }
-
-    private var unpackedSize: Int64 { packages.reduce(0) { $0 + $1.unpackedSize } }
-
-    func lines(_ path: String) -> [String] {
+extension StoreStatus {
+    fileprivate func lines(_ path: String) -> [String] {
         var lines = [
             "store      \(Terminal.safe(path))",
             "apps       \(Amount.count(builds, "app")) with an accepted build",
-            "installed  \(Amount.count(Int64(packages.count), "package")), \(Amount.bytes(unpackedSize))",
+            "installed  \(Amount.count(packages, "package")), \(Amount.bytes(unpackedSize))",
             "threshold  \(Amount.count(Int64(threshold), "root")) must have signed a certificate",
         ]
         for root in roots {
@@ -67,7 +47,7 @@ private struct StoreStatus {
         return lines
     }
 
-    func object(_ path: String) -> JSONObject {
+    fileprivate func object(_ path: String) -> JSONObject {
         let roots = roots.map { root in
             JSONValue.object([
                 "key": .text(root.key.hash.hex), "since": .integer(root.since),
@@ -90,24 +70,9 @@ private struct StoreStatus {
             return JSONValue.object(object)
         }
         return [
-            "state": .text(path), "apps": .integer(builds), "packages": .integer(Int64(packages.count)),
+            "state": .text(path), "apps": .integer(builds), "packages": .integer(packages),
             "unpackedSize": .integer(unpackedSize), "threshold": .integer(Int64(threshold)), "roots": .array(roots),
             "lists": .array(lists), "oldestEvent": .integer(oldestEvent),
         ]
-    }
-
-    func warnings(now: Int64) -> [String] {
-        var warnings: [String] = []
-        for list in lists {
-            guard let end = list.summary.expiresAt, let text = Expiry.warning(end, now: now) else { continue }
-            warnings.append("\(list.summary.list) \(text); get a newer one from its issuer")
-        }
-        var newest: [AppID: InstalledPackage] = [:]
-        for package in packages { newest[package.app.id] = package }
-        for (app, package) in newest.sorted(by: { $0.key < $1.key }) {
-            guard let text = Expiry.warning(package.facts.certificate.notAfter, now: now) else { continue }
-            warnings.append("certificate \(package.facts.certificate.serial) of \(app) \(text)")
-        }
-        return warnings
     }
 }

@@ -3,11 +3,14 @@ extension TrustCore {
     ///
     /// - Parameters:
     ///   - bytes: The list's envelope.
+    ///   - caller: Who is named in the decision log.
     ///   - dryRun: Whether to say only what would change.
     /// - Returns: What changed or would change, and what was passed over.
     /// - Throws: `Refusal` or `Trouble`; the store is then as it was.
     /// - Spec: REV-22, STO-15
-    package func applyRevocations(_ bytes: [UInt8], dryRun: Bool = false) throws -> NshRevocationUpdate {
+    package func applyRevocations(
+        _ bytes: [UInt8], by caller: Caller = .thisProcess, dryRun: Bool = false
+    ) throws -> NshRevocationUpdate {
         guard !roots.isEmpty else {
             throw Trouble(.noTrustedRoots, "no root key is trusted, so no revocation list can be; add one first")
         }
@@ -23,7 +26,7 @@ extension TrustCore {
         }
         if changed, !dryRun {
             let event = newEvent(
-                .revocations, digest: list.list.issuer,
+                .revocations, by: caller, digest: list.list.issuer,
                 message: "\(list.reference) was applied\(list.list.revokesIssuer ? "; it withdraws its issuer" : "")")
             try store.commit { transaction in
                 let again = try list.judged(against: transaction, policy: policy)
@@ -35,6 +38,29 @@ extension TrustCore {
         return NshRevocationUpdate(
             changed: changed, issuer: list.list.issuer.hex, sequence: list.list.sequence,
             warnings: warnings(of: list, now), stoppedApps: stopped.map(\.text))
+    }
+
+    /// Takes over what another store knew: its lists first, each verified like any other, then its floors and threshold.
+    ///
+    /// - Parameters:
+    ///   - document: The export, whose floors are believed.
+    ///   - caller: Who is named in the decision log.
+    /// - Returns: What was taken over, and what was passed over.
+    /// - Throws: The `Refusal` of a list, or a `Trouble`; what was applied before it stays.
+    package func importStore(_ document: StoreDocument, by caller: Caller = .thisProcess) throws -> StoreImport {
+        var result = StoreImport()
+        result.lists = document.lists.count
+        for (index, list) in document.lists.enumerated() {
+            do {
+                let update = try applyRevocations(list, by: caller)
+                if update.changed { result.applied += 1 }
+                result.warnings += update.warnings.map { "list \(index + 1): \($0)" }
+            } catch let refusal as Refusal where refusal.code == .revocationsOlder {
+                result.notes.append("list \(index + 1): \(refusal.message)")
+            }
+        }
+        result.builds = try administration(by: caller).importBuilds(document)
+        return result
     }
 
     private func summary(of issuer: Digest, in state: any TrustState) throws -> ListSummary? {

@@ -30,17 +30,19 @@ extension TrustCore {
     ///
     /// - Spec: POL-18, POL-20, POL-21
     package func open(
-        path: String, lists: [Verification.GivenList] = [], monitor: Monitor = Monitor()
+        path: String, by caller: Caller = .thisProcess, lists: [Verification.GivenList] = [],
+        monitor: Monitor = Monitor()
     ) throws -> NshPackage {
-        try open(try packageFile(path), lists: lists, monitor: monitor)
+        try open(try packageFile(path), by: caller, lists: lists, monitor: monitor)
     }
 
     /// Verifies an open package file, extracts it and accepts it.
     package func open(
-        _ file: PackageFile, lists: [Verification.GivenList] = [], monitor: Monitor = Monitor()
+        _ file: PackageFile, by caller: Caller = .thisProcess, lists: [Verification.GivenList] = [],
+        monitor: Monitor = Monitor()
     ) throws -> NshPackage {
         var input = FileInput(file)
-        return try open(&input, length: file.length, lists: lists, monitor: monitor)
+        return try open(&input, length: file.length, by: caller, lists: lists, monitor: monitor)
     }
 
     /// Verifies a package, extracts it and accepts it.
@@ -48,19 +50,21 @@ extension TrustCore {
     /// - Parameters:
     ///   - input: The package, at its first byte.
     ///   - length: Bytes of the file; nil for a stream, which is read to its end instead.
+    ///   - caller: Who is named in the decision log.
     ///   - lists: Revocation lists to honour besides those of the store.
     ///   - monitor: Watches and stops.
     /// - Returns: The package, with a lease on its tree.
     /// - Throws: `NshError`: a refusal, which the log records, or a trouble. Nothing is left behind.
     package func open(
-        _ input: inout some PackageInput, length: Int64?, lists: [Verification.GivenList] = [],
-        monitor: Monitor = Monitor()
+        _ input: inout some PackageInput, length: Int64?, by caller: Caller = .thisProcess,
+        lists: [Verification.GivenList] = [], monitor: Monitor = Monitor()
     ) throws -> NshPackage {
         var established = Established()
         do {
-            return try openUnlogged(&input, length: length, lists: lists, monitor: monitor, established: &established)
+            return try openUnlogged(
+                &input, length: length, by: caller, lists: lists, monitor: monitor, established: &established)
         } catch let refusal as Refusal {
-            throw logged(refusal, established)
+            throw logged(refusal, by: caller, established)
         } catch {
             throw NshError(wrapping: error)
         }
@@ -84,8 +88,8 @@ extension TrustCore {
     private var trees: Trees { Trees(state, durability: options.durability) }
 
     private func openUnlogged(
-        _ input: inout some PackageInput, length: Int64?, lists: [Verification.GivenList], monitor: Monitor,
-        established: inout Established
+        _ input: inout some PackageInput, length: Int64?, by caller: Caller, lists: [Verification.GivenList],
+        monitor: Monitor, established: inout Established
     ) throws -> NshPackage {
         let verification = verification(lists: lists)
         try verification.requireRoots()
@@ -96,10 +100,10 @@ extension TrustCore {
         }
         if let installed, let lease = try leaseOnWholeTree(of: installed) {
             try checkLength(of: chain, length, &input, monitor)
-            try acceptAgain(chain, front, installed, verification)
+            try acceptAgain(chain, front, installed, verification, by: caller)
             return try package(chain, installed, lease, established)
         }
-        return try install(chain, front, &input, verification, monitor, established)
+        return try install(chain, front, &input, verification, by: caller, monitor, established)
     }
 
     /// Takes a lease on an installed tree, or returns nil when the tree is not whole and must be extracted again.
@@ -134,7 +138,7 @@ extension TrustCore {
     /// Records an installed package again where the store does not say the same of it already.
     private func acceptAgain(
         _ chain: VerifiedChain, _ front: Verification.Front, _ installed: InstalledPackage,
-        _ verification: Verification
+        _ verification: Verification, by caller: Caller
     ) throws {
         let facts = PackageFacts(of: chain)
         let isRecorded = try store.read { state in
@@ -148,13 +152,13 @@ extension TrustCore {
             try verification.repeatDecision(on: chain, of: front, against: transaction)
             try transaction.record(
                 record(of: chain, tree: installed.tree), certificate: chain.certificate.envelope,
-                event: event(.reopened, chain))
+                event: event(.reopened, by: caller, chain))
         }
     }
 
     private func install(
         _ chain: VerifiedChain, _ front: Verification.Front, _ input: inout some PackageInput,
-        _ verification: Verification, _ monitor: Monitor, _ established: Established
+        _ verification: Verification, by caller: Caller, _ monitor: Monitor, _ established: Established
     ) throws -> NshPackage {
         let header = chain.header
         let staged = try StagingArea(state).makeTree()
@@ -169,7 +173,7 @@ extension TrustCore {
             unlessWhole: { try self.isWhole($0, header.payload.manifest) }
         ) { transaction in
             try verification.repeatDecision(on: chain, of: front, against: transaction)
-            try transaction.record(installed, certificate: chain.certificate.envelope, event: event(.opened, chain))
+            try transaction.record(installed, certificate: chain.certificate.envelope, event: event(.opened, by: caller, chain))
         }
         return try package(chain, installed, lease, established)
     }
@@ -182,10 +186,10 @@ extension TrustCore {
             tree: tree, acceptedAt: clock.now())
     }
 
-    private func event(_ kind: NewEvent.Kind, _ chain: VerifiedChain) -> NewEvent {
+    private func event(_ kind: NewEvent.Kind, by caller: Caller, _ chain: VerifiedChain) -> NewEvent {
         let (app, publisher) = (chain.header.app, chain.certificate.certificate.publisher)
         return newEvent(
-            kind, app: app.id, build: app.build, digest: chain.digest,
+            kind, by: caller, app: app.id, build: app.build, digest: chain.digest,
             message: "\(app.id) \(app.version) (build \(app.build)) by \(publisher)")
     }
 
@@ -198,11 +202,11 @@ extension TrustCore {
     }
 
     /// Records a refusal in the log and returns it as the public error.
-    private func logged(_ refusal: Refusal, _ established: Established) -> NshError {
+    private func logged(_ refusal: Refusal, by caller: Caller, _ established: Established) -> NshError {
         let app = established.chain?.header.app
         let event = newEvent(
-            .refused, app: app?.id, build: app?.build, digest: established.chain?.digest, code: refusal.code.rawValue,
-            message: refusal.message)
+            .refused, by: caller, app: app?.id, build: app?.build, digest: established.chain?.digest,
+            code: refusal.code.rawValue, message: refusal.message)
         let report = NshReport(established, payloadVerified: false)
         do {
             try store.commit { try $0.record(event) }
@@ -224,24 +228,6 @@ extension TrustCore {
     package func checkStillTrusted(_ facts: PackageFacts) throws {
         try store.read { state in
             try Judge(policy: policy, pinned: roots, state: state, clock: clock.now()).stillTrusted(facts)
-        }
-    }
-
-    /// Removes selected trees that no process uses, and what interrupted work left in staging.
-    ///
-    /// - Parameters:
-    ///   - selection: Which trees go.
-    ///   - isRehearsal: Whether to say only what would be removed.
-    /// - Returns: What went, what stayed, what was set aside.
-    /// - Throws: `Trouble`.
-    /// - Spec: STO-13
-    @discardableResult
-    package func prune(_ selection: Trees.Selection, isRehearsal: Bool = false) throws -> Trees.Pruning {
-        if !isRehearsal { try StagingArea(state).cleanUp(in: store) }
-        return try trees.prune(selection, in: store, isRehearsal: isRehearsal) { installed in
-            newEvent(
-                .treeRemoved, app: installed.app.id, build: installed.app.build, digest: installed.facts.digest,
-                message: "the tree of \(installed.app.id) build \(installed.app.build) was removed")
         }
     }
 }

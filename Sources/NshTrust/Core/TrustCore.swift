@@ -14,8 +14,6 @@ package final class TrustCore: Sendable {
     package let clock: WallClock
     /// Threads for callers that must not block.
     let pool: WorkerPool
-    /// Who is named in the decision log.
-    let caller: Caller
     private let pinned: Locked<PinnedRoots>
 
     /// Opens a store.
@@ -40,7 +38,6 @@ package final class TrustCore: Sendable {
             in: state, busyTimeoutSeconds: Double(options.busyTimeoutSeconds), durability: options.durability)
         pool = WorkerPool()
         pinned = Locked(PinnedRoots(limit: options.limits.pinnedRoots))
-        caller = .thisProcess
         try agreeOnThreshold(access)
         if access == .readWrite { try StagingArea(state).cleanUp(in: store) }
     }
@@ -76,19 +73,48 @@ package final class TrustCore: Sendable {
 
     /// Trusts a root.
     package func addRoot(_ key: PublicKey) throws {
+        // Judged before it is written down, and pinned after: a call that throws has pinned nothing.
+        var judged = pinned.withLock { $0 }
+        try add(key, to: &judged)
+        try pinned.withLock { try $0.add(key) }
+    }
+
+    /// Trusts exactly these roots from now on, and no others.
+    ///
+    /// Decisions under way end with the roots that they began with; each that begins later has the new ones.
+    ///
+    /// - Parameter keys: The roots, in the order in which they are to stand.
+    /// - Returns: Keys that are not trusted, with the reason: withdrawn by a list in force, no key of a root, one too many.
+    /// - Throws: A trouble of the store; the roots are then as they were.
+    /// - Spec: KEY-2, LIM-7, STO-11
+    @discardableResult
+    package func replaceRoots(with keys: [PublicKey]) throws -> [(key: PublicKey, refusal: Refusal)] {
+        var judged = PinnedRoots(limit: options.limits.pinnedRoots)
+        var refused: [(key: PublicKey, refusal: Refusal)] = []
+        for key in keys {
+            do {
+                try add(key, to: &judged)
+            } catch let refusal as Refusal {
+                refused.append((key, refusal))
+            }
+        }
+        let replacement = judged
+        pinned.withLock { $0 = replacement }
+        return refused
+    }
+
+    /// Adds a root that no list in force withdraws, and writes down that it was trusted here when that is new.
+    private func add(_ key: PublicKey, to roots: inout PinnedRoots) throws {
         let (withdrawal, isNew) = try store.read { state in
             (try state.withdrawals(ofRoot: key.hash).first, try !state.rootsSeen().contains { $0.key == key })
         }
         if let withdrawal { throw Refusal(.rootWithdrawn, "root \(key.id) was withdrawn by \(withdrawal)") }
-        // Judged before it is written down, and pinned after: a call that throws has pinned nothing.
-        var judged = pinned.withLock { $0 }
-        try judged.add(key)
-        if isNew, state.access == .readWrite {
-            let event = newEvent(
-                .rootAdded, digest: key.hash, message: "root \(key.id) was trusted here for the first time")
-            try store.commit { try $0.rememberRoot(key, event: event) }
-        }
-        try pinned.withLock { try $0.add(key) }
+        try roots.add(key)
+        guard isNew, state.access == .readWrite else { return }
+        let event = newEvent(
+            .rootAdded, by: .thisProcess, digest: key.hash,
+            message: "root \(key.id) was trusted here for the first time")
+        try store.commit { try $0.rememberRoot(key, event: event) }
     }
 
     // MARK: - Helpers of the parts
@@ -98,10 +124,17 @@ package final class TrustCore: Sendable {
         Verification(roots: roots, policy: policy, lists: lists, clock: clock)
     }
 
-    /// An event of this process at this time.
+    /// The administrator's view of the store.
+    ///
+    /// - Parameter caller: Who is named in the decision log.
+    package func administration(by caller: Caller = .thisProcess) -> StoreAdministration {
+        StoreAdministration(state: state, store: store, caller: caller, clock: clock)
+    }
+
+    /// An event of a caller at this time.
     func newEvent(
-        _ kind: NewEvent.Kind, app: AppID? = nil, build: Int64? = nil, digest: Digest? = nil, code: String? = nil,
-        message: String
+        _ kind: NewEvent.Kind, by caller: Caller, app: AppID? = nil, build: Int64? = nil, digest: Digest? = nil,
+        code: String? = nil, message: String
     ) -> NewEvent {
         NewEvent(
             kind, time: clock.now(), app: app, build: build, digest: digest, code: code, message: message,

@@ -27,13 +27,20 @@ package final class PackageFile: Sendable {
     /// - Parameters:
     ///   - path: Any path; symbolic links are followed.
     ///   - forbidden: Files that are never opened here: the store's database and journal.
+    ///   - noMagicLinks: Whether links that lead to a process's open files are refused: for paths that others name.
     /// - Returns: The file, to be read from its start.
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`.
-    package static func open(_ path: String, forbidden: Set<FileIdentity> = []) throws(Trouble) -> PackageFile {
+    package static func open(
+        _ path: String, forbidden: Set<FileIdentity> = [], noMagicLinks: Bool = false
+    ) throws(Trouble) -> PackageFile {
         let name = Printable.escaped(path, limit: 1000)
         guard !path.utf8.contains(0) else { throw Trouble(.noSuchFile, "a path holds a NUL: \(name)") }
         let looked = OwnedDescriptor(
-            owning: try SystemCall.check("cannot open \(name)") { nsh_openat(AT_FDCWD, path, nsh_o_path(), 0) })
+            owning: try SystemCall.check("cannot open \(name)") {
+                noMagicLinks
+                    ? nsh_open_no_magic_links(AT_FDCWD, path, nsh_o_path())
+                    : nsh_openat(AT_FDCWD, path, nsh_o_path(), 0)
+            })
         let status = try judge(looked.raw, name, forbidden)
         let result = nsh_openat(AT_FDCWD, "/proc/self/fd/\(looked.raw)", O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
         // The file is there; what may be missing is /proc.

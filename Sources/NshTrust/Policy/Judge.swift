@@ -119,6 +119,17 @@ package struct Judge {
         try freshness()
     }
 
+    /// Runs rules 2, 3 and 6 to 12 on recorded facts: whether an installed package may start now.
+    ///
+    /// A build that a newer one has overtaken is `rolledBack`.
+    ///
+    /// - Spec: POL-22
+    package func mayStart(_ facts: PackageFacts) throws {
+        try roots(facts.roots.filter(pinned.contains))
+        try certificate(facts.certificate)
+        try package(facts)
+    }
+
     private func scope(_ facts: PackageFacts, _ accepted: AcceptedBuild?) throws {
         guard facts.certificate.covers(facts.app) else {
             let patterns = facts.certificate.apps.map(\.description).joined(separator: ", ")

@@ -12,6 +12,8 @@ extension SQLiteSnapshot {
             oldest: try connection.integer("SELECT min(sequence) FROM events"))
     }
 
+    func newestEvent() throws -> Int64 { try connection.integer("SELECT max(sequence) FROM events") }
+
     private func event(_ row: SQLiteStatement) throws(Trouble) -> StoredEvent {
         guard let kind = NewEvent.Kind(rawValue: row.text(1)) else {
             throw connection.corrupt("an event is of no kind")

@@ -74,23 +74,28 @@ struct SQLiteSnapshot: StoreSnapshot {
             """, [.integer(kind.rawValue), .blob(subject)], read)
     }
 
-    func listEnvelopes() throws -> [StoredList] {
+    func storedLists() throws -> [StoredList] {
         try connection.rows(
             """
-            SELECT issuer, sequence, issued_at, expires_at, payload_digest, revokes_issuer, applied_at, envelope,
+            SELECT issuer, sequence, issued_at, expires_at, payload_digest, revokes_issuer, applied_at,
                 certificates, keys, packages, minimum_builds, maximum_builds, transfers, id
-            FROM lists JOIN list_envelopes ON list = id ORDER BY issuer, is_head, id
+            FROM lists ORDER BY issuer, is_head, id
             """
         ) { (row) throws(Trouble) in
             var counts: [String: Int64] = [:]
             for (index, kind) in Schema.EntryKind.allCases.enumerated() {
-                counts[kind.name] = row.integer(8 + Int32(index))
+                counts[kind.name] = row.integer(7 + Int32(index))
             }
             return StoredList(
-                number: row.integer(14), summary: try summary(row), revokesIssuer: row.integer(5) != 0,
-                appliedAt: row.integer(6),
-                entryCounts: counts, envelope: row.bytes(7))
+                number: row.integer(13), summary: try summary(row), revokesIssuer: row.integer(5) != 0,
+                appliedAt: row.integer(6), entryCounts: counts)
         }
+    }
+
+    func envelope(ofList number: Int64) throws -> [UInt8] {
+        try connection.row("SELECT envelope FROM list_envelopes WHERE list = ?", [.integer(number)]) {
+            (row) throws(Trouble) in row.bytes(0)
+        } ?? []
     }
 
     private func summary(_ row: SQLiteStatement) throws(Trouble) -> ListSummary {

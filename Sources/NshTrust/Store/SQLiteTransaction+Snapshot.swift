@@ -19,11 +19,13 @@ extension SQLiteTransaction {
         try snapshot.acceptedBuilds(after: app, limit: limit)
     }
     func acceptedBuildCount() throws -> Int64 { try snapshot.acceptedBuildCount() }
-    func listEnvelopes() throws -> [StoredList] { try snapshot.listEnvelopes() }
+    func storedLists() throws -> [StoredList] { try snapshot.storedLists() }
+    func envelope(ofList number: Int64) throws -> [UInt8] { try snapshot.envelope(ofList: number) }
     func certificateEnvelopes() throws -> [[UInt8]] { try snapshot.certificateEnvelopes() }
     func rootsSeen() throws -> [(key: PublicKey, since: Int64)] { try snapshot.rootsSeen() }
     func greatestThreshold() throws -> Int { try snapshot.greatestThreshold() }
     func events(after sequence: Int64, limit: Int) throws -> EventPage {
         try snapshot.events(after: sequence, limit: limit)
     }
+    func newestEvent() throws -> Int64 { try snapshot.newestEvent() }
 }

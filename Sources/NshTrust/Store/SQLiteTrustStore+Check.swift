@@ -47,8 +47,8 @@ extension SQLiteTrustStore {
             }
         }
         try attempt("lists") {
-            for stored in try snapshot.listEnvelopes() {
-                let envelope = try Envelope(parsing: stored.envelope, as: .revocations)
+            for stored in try snapshot.storedLists() {
+                let envelope = try Envelope(parsing: try snapshot.envelope(ofList: stored.number), as: .revocations)
                 if SHA256.hash(envelope.payload) != stored.summary.payloadDigest {
                     problems.append("\(stored.summary.list) is not the one that was applied")
                 }

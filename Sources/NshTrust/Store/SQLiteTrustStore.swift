@@ -13,6 +13,7 @@ package final class SQLiteTrustStore: TrustStore {
     private let durability: Durability
     private let reader: Locked<Slot>
     private let writer: Locked<Slot>
+    private let watcher = Locked(Slot())
 
     /// A place for a connection, which is opened when it is first needed.
     private struct Slot: Sendable {
@@ -69,6 +70,23 @@ package final class SQLiteTrustStore: TrustStore {
             throw Trouble(.ioFailure, "trust store \(Printable.escaped(state.path)) was opened for reading only")
         }
         return try transaction(in: writer, begin: "BEGIN IMMEDIATE") { try body(SQLiteTransaction($0)) }
+    }
+
+    /// Returns a number that differs after every commit of any process, this one included.
+    ///
+    /// Asks on a connection of its own, so that no other use of the store hides a change from it.
+    ///
+    /// - Throws: `storeBusy` when a lock was waited for in vain, or what the system says.
+    package func changeCount() throws -> Int64 {
+        try watcher.withLock { slot in
+            let connection = try connect(&slot)
+            connection.beginWaiting(seconds: busyTimeoutSeconds)
+            nonisolated(unsafe) var version: Int64 = 0
+            try connection.persistently { () throws(Trouble) in
+                version = try connection.integer("PRAGMA data_version")
+            }
+            return version
+        }
     }
 
     /// Runs the body on the connection that reads, outside of any transaction.

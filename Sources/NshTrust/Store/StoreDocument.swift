@@ -33,7 +33,7 @@ package struct StoreDocument: Hashable, Sendable {
             if page.isEmpty { break }
             builds += page
         }
-        lists = try snapshot.listEnvelopes().sorted { $0.number < $1.number }.map(\.envelope)
+        lists = try snapshot.storedLists().map(\.number).sorted().map { try snapshot.envelope(ofList: $0) }
         rootThreshold = try snapshot.greatestThreshold()
     }
 

@@ -28,8 +28,10 @@ package protocol StoreSnapshot: TrustState {
     func acceptedBuilds(after app: AppID?, limit: Int) throws -> [AcceptedBuild]
     /// Number of apps with an accepted build.
     func acceptedBuildCount() throws -> Int64
-    /// The envelopes of the lists in force as they came, by issuer; a withdrawal keeps those it was united with.
-    func listEnvelopes() throws -> [StoredList]
+    /// The lists in force, by issuer; a withdrawal keeps those it was united with.
+    func storedLists() throws -> [StoredList]
+    /// The envelope of one of them as it came; empty when there is no list of that number.
+    func envelope(ofList number: Int64) throws -> [UInt8]
     /// The certificates seen, as they came, by serial.
     func certificateEnvelopes() throws -> [[UInt8]]
     /// Roots that some process pinned on this store, with the time of the first.
@@ -38,6 +40,8 @@ package protocol StoreSnapshot: TrustState {
     func greatestThreshold() throws -> Int
     /// The decision log after a sequence number, oldest first, at most `limit` rows.
     func events(after sequence: Int64, limit: Int) throws -> EventPage
+    /// The number of the newest event, or 0 when there is none.
+    func newestEvent() throws -> Int64
 }
 
 /// A snapshot that may be changed; every change is part of one transaction.
@@ -122,20 +126,16 @@ package struct StoredList: Hashable, Sendable {
     package let appliedAt: Int64
     /// Numbers of entries: certificates, keys, packages, lowest builds, highest builds, transfers.
     package let entryCounts: [String: Int64]
-    /// The envelope as it came.
-    package let envelope: [UInt8]
 
     /// Makes a record.
     package init(
-        number: Int64, summary: ListSummary, revokesIssuer: Bool, appliedAt: Int64, entryCounts: [String: Int64],
-        envelope: [UInt8]
+        number: Int64, summary: ListSummary, revokesIssuer: Bool, appliedAt: Int64, entryCounts: [String: Int64]
     ) {
         self.number = number
         self.summary = summary
         self.revokesIssuer = revokesIssuer
         self.appliedAt = appliedAt
         self.entryCounts = entryCounts
-        self.envelope = envelope
     }
 }
 

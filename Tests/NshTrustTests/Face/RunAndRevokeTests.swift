@@ -191,7 +191,7 @@ struct RunAndRevokeTests {
         var package: NshPackage? = try await trust.openPackage(at: url)
         let directory = try #require(package?.directory.path)
         package = nil
-        _ = try trust.core.prune(.all(of: PackageBuilder.id("com.example.orders")))
+        _ = try trust.core.administration().remove(PackageBuilder.id("com.example.orders"))
         #expect(!FileManager.default.fileExists(atPath: directory))
         // Its certificate has ended since; the store has accepted the package before.
         host.clock.withLock { $0 = 1_900_000_000 }

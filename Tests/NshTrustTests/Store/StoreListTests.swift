@@ -22,7 +22,7 @@ import Testing
             #expect(try snapshot.revocations(ofKey: digest(2)) == [ListReference(issuer: root, sequence: 3)])
             #expect(try snapshot.minimumBuilds(of: orders).isEmpty)
             #expect(try snapshot.listsInForce().map(\.list.sequence) == [3])
-            #expect(try snapshot.listEnvelopes().count == 1)
+            #expect(try snapshot.storedLists().count == 1)
         }
     }
 
@@ -59,7 +59,7 @@ import Testing
             #expect(try snapshot.revocations(ofKey: digest(2)).map(\.sequence) == [1])
             #expect(try snapshot.minimumBuilds(of: orders).map(\.build) == [5])
             #expect(try snapshot.listsInForce().map(\.list.sequence) == [1])
-            #expect(try snapshot.listEnvelopes().count == 2)
+            #expect(try snapshot.storedLists().count == 2)
         }
         #expect(code { try fixture.apply(sequence: 8) } == "rootWithdrawn")
     }
@@ -114,8 +114,8 @@ import Testing
         list.keys = [digest(1)]
         let envelope = Array(" \n".utf8) + Envelope.signed(.revocations, list.serialized, by: [.root]).serialized
         #expect(try fixture.apply(envelope) == .replaces)
-        let stored = try fixture.store.read { try $0.listEnvelopes() }
-        #expect(stored.map(\.envelope) == [envelope])
+        let stored = try fixture.store.read { try $0.storedLists() }
+        #expect(try fixture.store.read { snapshot in try stored.map { try snapshot.envelope(ofList: $0.number) } } == [envelope])
         #expect(stored.first?.entryCounts["keys"] == 1)
     }
 

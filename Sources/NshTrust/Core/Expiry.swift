@@ -1,5 +1,3 @@
-import NshTrust
-
 /// What runs out soon.
 package enum Expiry {
     /// How long before its end something is warned of, in seconds.
@@ -8,13 +6,13 @@ package enum Expiry {
     /// Returns `ends 2026-11-03T10:00:00Z, in 12 days`, or nil when that is further off.
     ///
     /// - Parameters:
-    ///   - end: The last second, since 1970 UTC.
+    ///   - end: The end, in seconds since 1970 UTC.
     ///   - now: The time, in seconds since 1970 UTC.
     package static func warning(_ end: Int64, now: Int64) -> String? {
         let left = end - now
         guard left < warningSeconds else { return nil }
         if left < 0 { return "ended \(Timestamp.text(end))" }
         let days = left / 86_400
-        return "ends \(Timestamp.text(end)), in \(days) day\(days == 1 ? "" : "s")"
+        return "ends \(Timestamp.text(end)), in \(days) \(days == 1 ? "day" : "days")"
     }
 }
