@@ -167,4 +167,10 @@ public struct NshProgress: Hashable, Sendable {
 
     /// What is told of progress; called on a thread of the library and should return soon.
     public typealias Handler = @Sendable (NshProgress) -> Void
+
+    /// Makes a report of progress.
+    package init(done: Int64, total: Int64) {
+        self.done = done
+        self.total = total
+    }
 }

@@ -1,6 +1,6 @@
 package import NshTrust
 
-/// The answer to `check`: may this installed package start now?
+/// The answer to `check`, the question whether an installed package may start now.
 package struct CheckDocument: Hashable, Sendable {
     /// `accepted` or `refused`.
     package var verdict: Verdict

@@ -4,10 +4,6 @@ package enum Expiry {
     package static let warningSeconds: Int64 = 30 * 86_400
 
     /// Returns `ends 2026-11-03T10:00:00Z, in 12 days`, or nil when that is further off.
-    ///
-    /// - Parameters:
-    ///   - end: The end, in seconds since 1970 UTC.
-    ///   - now: The time, in seconds since 1970 UTC.
     package static func warning(_ end: Int64, now: Int64) -> String? {
         let left = end - now
         guard left < warningSeconds else { return nil }
