@@ -39,6 +39,6 @@ struct VerbTableTests {
     }
 
     @Test func escapesWhatRoffWouldTake() {
-        #expect(ManualPage.escape(".x -y \\ “z” ’ …") == "\\&.x \\-y \\e \\(lqz\\(rq \\(cq ...")
+        #expect(Roff.escape(".x -y \\ “z” ’ …") == "\\&.x \\-y \\e \\(lqz\\(rq \\(cq ...")
     }
 }

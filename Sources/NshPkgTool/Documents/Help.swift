@@ -2,8 +2,6 @@ import NshCommandLine
 
 /// The help texts, made from the table of verbs.
 enum Help {
-    private static let width = 100
-
     /// What the tool says about itself: the list of verbs.
     static var overview: String {
         var lines = [
@@ -14,7 +12,9 @@ enum Help {
         ]
         let names = VerbTable.shown.map { verb in ([verb.name] + verb.operands.map(\.synopsis)).joined(separator: " ") }
         let column = (names.map(\.count).max() ?? 0) + 4
-        for (verb, name) in zip(VerbTable.shown, names) { lines.append(pad("  \(name)", to: column) + verb.summary) }
+        for (verb, name) in zip(VerbTable.shown, names) {
+            lines.append(HelpLayout.pad("  \(name)", to: column) + verb.summary)
+        }
         lines += [
             "",
             "nsh-pkgtool help VERB explains a verb; nsh-pkgtool --version names the version.",
@@ -28,64 +28,29 @@ enum Help {
 
     /// The explanation of one verb.
     static func text(of verb: Verb) -> String {
-        var lines = wrap("usage: \(verb.usage)", indent: 11)
+        var lines = HelpLayout.wrap("usage: \(verb.usage)", indent: 11)
         lines += ["", sentence(verb.summary)]
-        for paragraph in verb.details { lines += [""] + wrap(paragraph, indent: 0) }
+        for paragraph in verb.details { lines += [""] + HelpLayout.wrap(paragraph, indent: 0) }
         let operands = verb.operands.map { (label: "  \($0.synopsis)", help: $0.help) }
-        let own = verb.options.map { (label: label($0), help: help($0)) }
-        let common = Option.common.map { (label: label($0), help: help($0)) }
+        let own = verb.options.map { (label: HelpLayout.label($0), help: HelpLayout.help($0)) }
+        let common = Option.common.map { (label: HelpLayout.label($0), help: HelpLayout.help($0)) }
         let column = min(((operands + own + common).map(\.label.count).max() ?? 0) + 2, 36)
         for (title, rows) in [("operands", operands), ("options", own), ("options of every verb", common)]
         where !rows.isEmpty {
             lines += ["", "\(title):"]
-            for row in rows { lines += self.row(row.label, row.help, column: column) }
+            for row in rows { lines += HelpLayout.row(row.label, row.help, column: column) }
         }
         if !verb.examples.isEmpty { lines += ["", "examples:"] + verb.examples.flatMap(example) }
         lines += ["", exitStatus]
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func label(_ option: Option) -> String {
-        (option.letter.map { "  -\($0), " } ?? "      ") + option.synopsis
-    }
-
-    private static func help(_ option: Option) -> String {
-        option.help + (option.isRepeatable ? " (may be repeated)" : "")
-    }
-
-    private static func row(_ label: String, _ help: String, column: Int) -> [String] {
-        let text = wrap(help, indent: 0, width: width - column)
-        let first = label.count < column ? [pad(label, to: column) + (text.first ?? "")] : [label]
-        let rest = label.count < column ? text.dropFirst() : text[...]
-        return first + rest.map { String(repeating: " ", count: column) + $0 }
-    }
-
     /// Returns the text with a capital letter and a full stop.
     static func sentence(_ text: String) -> String { text.prefix(1).uppercased() + text.dropFirst() + "." }
 
-    /// Breaks a text into lines at its spaces; all but the first begin with `indent` spaces.
-    static func wrap(_ text: String, indent: Int, width: Int = width) -> [String] {
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ") {
-            if !line.isEmpty, line.count + 1 + word.count > width {
-                lines.append(line)
-                line = String(repeating: " ", count: indent) + word
-            } else {
-                line += line.isEmpty ? "\(word)" : " \(word)"
-            }
-        }
-        return lines + [line]
-    }
-
     /// Returns an example, with a backslash at the end of each line that goes on.
     static func example(_ text: String) -> [String] {
-        let lines = wrap("  " + text, indent: 6, width: width - 2)
+        let lines = HelpLayout.wrap("  " + text, indent: 6, width: HelpLayout.width - 2)
         return lines.dropLast().map { "  \($0) \\" } + lines.suffix(1).map { $0.hasPrefix("  ") ? $0 : "  \($0)" }
-    }
-
-    /// Fills a text up with spaces.
-    static func pad(_ text: String, to column: Int) -> String {
-        text + String(repeating: " ", count: max(0, column - text.count))
     }
 }

@@ -10,7 +10,7 @@ enum ManualPage {
             ".ad l", ".SH NAME", "nsh\\-pkgtool \\- make, check and open signed packages",
             ".SH SYNOPSIS", ".B nsh\\-pkgtool", ".I VERB", "[operands] [options]",
             ".SH DESCRIPTION",
-            escape(
+            Roff.escape(
                 "A publisher signs a directory into one .nshpkg file. A host that pins the publisher's root key verifies the "
                     + "file, extracts it, and from then on refuses tampered, revoked and older ones. Options and operands may "
                     + "come in any order after the verb; “--” ends the options. Names of options are never abbreviated."
@@ -18,22 +18,22 @@ enum ManualPage {
             ".SH VERBS",
         ]
         for verb in VerbTable.shown { lines += section(of: verb) }
-        lines += [".SH OPTIONS OF EVERY VERB"] + Option.common.flatMap(entry)
+        lines += [".SH OPTIONS OF EVERY VERB"] + Option.common.flatMap(Roff.entry)
         lines += [
             ".SH TIMES",
-            escape(
+            Roff.escape(
                 "A TIME is seconds since 1970 or RFC 3339 with “Z”, such as 2026-11-03T10:00:00Z. A DURATION is seconds, "
                     + "or a number with s, m, h or d."),
             ".SH EXIT STATUS",
         ]
-        for (status, meaning) in statuses { lines += [".TP", ".B \(status)", escape(meaning)] }
+        for (status, meaning) in statuses { lines += [".TP", ".B \(status)", Roff.escape(meaning)] }
         lines += [
-            escape("Of several files the greatest counts."),
+            Roff.escape("Of several files the greatest counts."),
             ".SH ENVIRONMENT",
         ]
-        for (name, meaning) in variables { lines += [".TP", ".B \(name)", escape(meaning)] }
+        for (name, meaning) in variables { lines += [".TP", ".B \(name)", Roff.escape(meaning)] }
         lines += [".SH FILES"]
-        for (name, meaning) in files { lines += [".TP", ".I \(escape(name))", escape(meaning)] }
+        for (name, meaning) in files { lines += [".TP", ".I \(Roff.escape(name))", Roff.escape(meaning)] }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -60,39 +60,16 @@ enum ManualPage {
     ]
 
     private static func section(of verb: Verb) -> [String] {
-        var lines = [".SS \(escape(verb.name))", ".nh", ".RS", escape(verb.usage), ".RE", ".hy", ".PP"]
-        lines.append(escape(Help.sentence(verb.summary)))
-        for paragraph in verb.details { lines += [".PP", escape(paragraph)] }
-        for operand in verb.operands { lines += [".TP", ".I \(escape(operand.synopsis))", escape(operand.help)] }
-        lines += verb.options.flatMap(entry)
+        var lines = [".SS \(Roff.escape(verb.name))", ".nh", ".RS", Roff.escape(verb.usage), ".RE", ".hy", ".PP"]
+        lines.append(Roff.escape(Help.sentence(verb.summary)))
+        for paragraph in verb.details { lines += [".PP", Roff.escape(paragraph)] }
+        for operand in verb.operands {
+            lines += [".TP", ".I \(Roff.escape(operand.synopsis))", Roff.escape(operand.help)]
+        }
+        lines += verb.options.flatMap(Roff.entry)
         if !verb.examples.isEmpty {
-            lines += [".PP", ".nf"] + verb.examples.flatMap(Help.example).map(escape) + [".fi"]
+            lines += [".PP", ".nf"] + verb.examples.flatMap(Help.example).map(Roff.escape) + [".fi"]
         }
         return lines
-    }
-
-    private static func entry(_ option: Option) -> [String] {
-        let short = option.letter.map { "\\fB\\-\($0)\\fR, " } ?? ""
-        let value = option.value.map { " \\fI\(escape($0))\\fR" } ?? ""
-        let repeated = option.isRepeatable ? " (may be repeated)" : ""
-        return [".TP", "\(short)\\fB\\-\\-\(escape(option.name))\\fR\(value)", escape(option.help + repeated)]
-    }
-
-    /// Returns the text so that roff shows it as it is.
-    static func escape(_ text: String) -> String {
-        var result = ""
-        for character in text {
-            switch character {
-            case "\\": result += "\\e"
-            case "-": result += "\\-"
-            case "'": result += "\\(aq"
-            case "“": result += "\\(lq"
-            case "”": result += "\\(rq"
-            case "’": result += "\\(cq"
-            case "…": result += "..."
-            default: result.append(character)
-            }
-        }
-        return result.hasPrefix(".") ? "\\&" + result : result
     }
 }

@@ -19,7 +19,7 @@ enum HelpVerb {
             let family = VerbTable.shown.filter { $0.name.hasPrefix(first + " ") }
             if words.count == 1, !family.isEmpty {
                 for verb in family {
-                    try invocation.console.line(Help.wrap(verb.usage, indent: 4).joined(separator: "\n"))
+                    try invocation.console.line(HelpLayout.wrap(verb.usage, indent: 4).joined(separator: "\n"))
                 }
                 return .done
             }

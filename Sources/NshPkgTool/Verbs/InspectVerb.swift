@@ -76,7 +76,7 @@ enum InspectVerb {
         try console.line("\(Terminal.safe(file)): \(description.title)")
         let column = (description.rows.map(\.label.count).max() ?? 0) + 4
         for row in description.rows {
-            let label = row.value.isEmpty ? "  \(row.label)" : Help.pad("  \(row.label)", to: column)
+            let label = row.value.isEmpty ? "  \(row.label)" : HelpLayout.pad("  \(row.label)", to: column)
             try console.line(label + row.value)
         }
     }

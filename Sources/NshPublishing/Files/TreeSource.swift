@@ -127,7 +127,7 @@ final class TreeSource: FileSource {
                 try search.inventory.add(
                     .unsafeMember, packed,
                     "is a symbolic link; --follow-links packs what it leads to, when that lies inside")
-            case .other:
+            case .socket, .other:
                 try search.inventory.add(.unsafeMember, packed, "is neither a file nor a directory")
             }
         }

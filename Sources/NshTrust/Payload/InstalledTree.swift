@@ -102,7 +102,7 @@ private struct TreeCheck {
             switch entry.kind {
             case .directory: try visit(try directory.openDirectory(entry.name), path: path + entry.order)
             case .regular: try check(try directory.openFile(entry.name), path: path + entry.order)
-            case .symbolicLink, .other: throw TreeFlaw("“\(shown(path + entry.order))” is not a plain file")
+            case .symbolicLink, .socket, .other: throw TreeFlaw("“\(shown(path + entry.order))” is not a plain file")
             }
         }
     }

@@ -60,6 +60,30 @@ extension Directory {
         try removeTree(name.utf8CString.map { $0 }, levels: Self.maximumLevels)
     }
 
+    /// Removes a name that is no directory.
+    ///
+    /// - Throws: What the system says; a name that is gone is no error.
+    package func removeFile(_ name: String) throws(Trouble) {
+        if unlinkat(raw, name, 0) == 0 || errno == ENOENT { return }
+        throw SystemCall.trouble(errno, "cannot remove \(shown(name))")
+    }
+
+    /// Sets the permission bits of a name, which must be no symbolic link: nobody else may write this directory.
+    ///
+    /// - Throws: What the system says.
+    package func changePermissions(of name: String, to permissions: UInt32) throws(Trouble) {
+        guard fchmodat(raw, name, permissions, 0) != 0 else { return }
+        throw SystemCall.trouble(errno, "cannot set the permissions of \(shown(name))")
+    }
+
+    /// Gives a name to a group; its owner stays.
+    ///
+    /// - Throws: What the system says.
+    package func changeGroup(of name: String, to group: UInt32) throws(Trouble) {
+        guard fchownat(raw, name, .max, group, AT_SYMLINK_NOFOLLOW) != 0 else { return }
+        throw SystemCall.trouble(errno, "cannot give \(shown(name)) to group \(group)")
+    }
+
     /// Removes a directory that is empty.
     ///
     /// - Returns: False when it was not.

@@ -19,7 +19,7 @@ package struct FileIdentity: Hashable, Sendable {
 package struct FileStatus: Hashable, Sendable {
     /// What a file is.
     package enum Kind: Hashable, Sendable {
-        case regular, directory, symbolicLink, other
+        case regular, directory, symbolicLink, socket, other
     }
 
     /// Which file.
@@ -34,6 +34,8 @@ package struct FileStatus: Hashable, Sendable {
     package let links: UInt32
     /// Bytes.
     package let size: UInt64
+    /// When its content last changed, in seconds since 1970 UTC.
+    package let modifiedAt: Int64
 
     init(_ status: nsh_stat) {
         identity = FileIdentity(device: status.device, inode: status.inode)
@@ -42,12 +44,14 @@ package struct FileStatus: Hashable, Sendable {
             case S_IFREG: .regular
             case S_IFDIR: .directory
             case S_IFLNK: .symbolicLink
+            case S_IFSOCK: .socket
             default: .other
             }
         permissions = status.mode & 0o7777
         owner = status.owner
         links = status.links
         size = status.size
+        modifiedAt = status.modified_seconds
     }
 
     /// The status of an open file, which `what` names for messages.

@@ -25,4 +25,24 @@ extension OwnedDescriptor {
         }
         return filled
     }
+
+    /// Reads the whole file.
+    ///
+    /// - Parameters:
+    ///   - limit: The most bytes it may have.
+    ///   - what: The file, for messages.
+    /// - Returns: Its bytes.
+    /// - Throws: `limitExceeded` when it has more, `ioFailure`.
+    package func contents(limit: Int, _ what: @autoclosure () -> String) throws -> [UInt8] {
+        let status = try FileStatus.of(descriptor: raw, what())
+        guard status.size <= limit else {
+            throw Refusal(.limitExceeded, "\(what()) has \(status.size) bytes, the limit is \(limit)")
+        }
+        // One more than it had, to notice that it has grown.
+        var bytes = [UInt8](repeating: 0, count: Int(status.size) + 1)
+        let count = try bytes.withUnsafeMutableBytes { try read(into: $0, at: 0, what()) }
+        guard count < bytes.count else { throw Trouble(.ioFailure, "\(what()) grew while it was read") }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
 }

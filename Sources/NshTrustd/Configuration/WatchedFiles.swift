@@ -1,0 +1,62 @@
+import NshTrust
+
+/// The files of a directory by the ends of their names, and whether they have changed since they were last read.
+struct WatchedFiles: Sendable {
+    /// What tells one state of a file from another.
+    private struct Fingerprint: Hashable, Sendable {
+        let name: String
+        let identity: FileIdentity
+        let size: UInt64
+        let modifiedAt: Int64
+    }
+
+    /// The directory's path.
+    let path: String
+    private let endings: [String]
+    private var last: [Fingerprint]?
+
+    /// Names the files.
+    ///
+    /// - Parameters:
+    ///   - path: The directory.
+    ///   - endings: How their names end, such as `.pub`.
+    init(_ path: String, endings: [String]) {
+        self.path = path
+        self.endings = endings
+    }
+
+    /// Tells whether the files are others than at the last call, and remembers how they are now.
+    ///
+    /// A directory that cannot be read counts as empty; who reads the files finds out why.
+    mutating func haveChanged() -> Bool {
+        let now = fingerprints()
+        defer { last = now }
+        return now != last
+    }
+
+    /// Opens the directory.
+    ///
+    /// - Throws: `noSuchFile`, `ioFailure`, `storeUnsafe` when it is a link.
+    func directory() throws(Trouble) -> Directory { try Directory.open(path) }
+
+    /// The names of the files, sorted.
+    func names(in directory: borrowing Directory) throws(Trouble) -> [String] {
+        try directory.textNames().filter { name in endings.contains { name.hasSuffix($0) } && !name.hasPrefix(".") }
+    }
+
+    private func fingerprints() -> [Fingerprint] {
+        do throws(Trouble) {
+            let directory = try directory()
+            var found: [Fingerprint] = []
+            for name in try names(in: directory) {
+                guard let status = try directory.status(of: name) else { continue }
+                found.append(
+                    Fingerprint(
+                        name: name, identity: status.identity, size: status.size, modifiedAt: status.modifiedAt))
+            }
+            return found
+        } catch {
+            return []
+        }
+    }
+}

@@ -1,0 +1,231 @@
+import Glibc
+import NshTrust
+
+/// The socket on which the daemon listens: made by us, or handed over by the service manager.
+final class ListeningSocket {
+    /// What a socket file is to look like.
+    struct Access: Hashable, Sendable {
+        /// Permission bits of the file; who may write it may connect.
+        var mode: UInt32 = 0o660
+        /// The group it belongs to; nil for the daemon's own.
+        var group: UInt32?
+    }
+
+    /// How many clients may wait to be accepted.
+    private static let backlog: Int32 = 1024
+
+    /// The path that clients connect to.
+    let path: String
+    private var socket: OwnedDescriptor?
+    /// Where the file is, when we made it and are to remove it.
+    private let made: MadeFile?
+
+    private init(_ socket: consuming OwnedDescriptor, path: String, made: consuming MadeFile?) {
+        self.socket = consume socket
+        self.path = path
+        self.made = made
+    }
+
+    /// Hands the descriptor over; once.
+    func take() -> OwnedDescriptor? {
+        // The value leaves the property, which is nil from then on.
+        let taken = socket.take()
+        return taken
+    }
+
+    /// Removes the socket file, if it is still the one that was made here.
+    func remove() throws(Trouble) {
+        try made?.remove()
+    }
+
+    // MARK: - Making one
+
+    /// Makes a socket file and listens on it.
+    ///
+    /// A file that a dead daemon left is replaced; one that somebody listens on never is. The file is made without any
+    /// permission and gets its group and mode when nobody can have connected yet.
+    ///
+    /// - Parameters:
+    ///   - path: Where; its directory must be this user's or root's and nobody else's to write.
+    ///   - access: Who may connect.
+    /// - Returns: The socket.
+    /// - Throws: `badRequest` for a path that no socket can have, `exists` when something else is there or another
+    ///   daemon listens, `storeUnsafe` for a directory that others may write, `ioFailure`.
+    static func make(_ path: String, _ access: Access) throws(Trouble) -> ListeningSocket {
+        let (parent, name) = try split(path)
+        let directory = try Directory.open(parent)
+        if let exposure = try directory.status().exposure {
+            throw Trouble(.storeUnsafe, "the socket’s directory \(Printable.escaped(parent)): \(exposure)")
+        }
+        // Two daemons that start at once take turns in looking, replacing and binding; the lock goes with the descriptor.
+        let lock = try directory.openDirectory(".")
+        guard try FileLock.wait(lock.raw, .exclusive, seconds: 10, Printable.escaped(parent)) else {
+            throw Trouble(.storeBusy, "another process keeps \(Printable.escaped(parent)) locked")
+        }
+        try clear(directory, name, path)
+        let socket = try bound(to: path)
+        guard let status = try directory.status(of: name) else {
+            throw Trouble(.ioFailure, "the socket \(Printable.escaped(path)) went away while it was made")
+        }
+        if let group = access.group {
+            try directory.changeGroup(of: name, to: group)
+        }
+        try directory.changePermissions(of: name, to: access.mode)
+        return ListeningSocket(
+            socket, path: path, made: MadeFile(directory: directory, name: name, identity: status.identity))
+    }
+
+    private static func split(_ path: String) throws(Trouble) -> (parent: String, name: String) {
+        let shown = Printable.escaped(path)
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+            throw Trouble(.badRequest, "the socket’s path must be absolute: \(shown)")
+        }
+        guard path.utf8.count <= SocketAddress.maximumPathBytes else {
+            throw Trouble(
+                .badRequest,
+                "the socket’s path has \(path.utf8.count) bytes, the system allows \(SocketAddress.maximumPathBytes): "
+                    + shown)
+        }
+        let parts = path.split(separator: "/")
+        guard let name = parts.last, !path.hasSuffix("/") else {
+            throw Trouble(.badRequest, "the socket’s path names no file: \(shown)")
+        }
+        return ("/" + parts.dropLast().joined(separator: "/"), String(name))
+    }
+
+    /// Removes what a dead daemon left at the path.
+    private static func clear(_ directory: borrowing Directory, _ name: String, _ path: String) throws(Trouble) {
+        guard let status = try directory.status(of: name) else { return }
+        guard status.kind == .socket else {
+            throw Trouble(.exists, "\(Printable.escaped(path)) is there and is no socket; it stays")
+        }
+        guard try !isAnswered(path) else {
+            throw Trouble(.exists, "another process listens on \(Printable.escaped(path)); it stays")
+        }
+        try directory.removeFile(name)
+    }
+
+    /// Tells whether somebody listens on a socket file.
+    private static func isAnswered(_ path: String) throws(Trouble) -> Bool {
+        let probe = try streamSocket()
+        let number = SocketAddress.with(path) { address, length in
+            connect(probe.raw, address, length) == 0 ? 0 : errno
+        }
+        switch number {
+        case 0, EAGAIN, EINPROGRESS: return true  // EAGAIN: so many wait that we could not even queue
+        case ECONNREFUSED, ENOENT: return false
+        default: throw SystemCall.trouble(number, "cannot tell whether \(Printable.escaped(path)) is in use")
+        }
+    }
+
+    private static func bound(to path: String) throws(Trouble) -> OwnedDescriptor {
+        let socket = try streamSocket()
+        // Without any permission: only root could connect, and nobody does before `listen`.
+        let mask = umask(0o777)
+        let number = SocketAddress.with(path) { address, length in
+            bind(socket.raw, address, length) == 0 ? 0 : errno
+        }
+        umask(mask)
+        guard number == 0 else { throw SystemCall.trouble(number, "cannot make the socket \(Printable.escaped(path))") }
+        guard listen(socket.raw, backlog) == 0 else {
+            throw SystemCall.trouble(errno, "cannot listen on \(Printable.escaped(path))")
+        }
+        return socket
+    }
+
+    private static func streamSocket() throws(Trouble) -> OwnedDescriptor {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let raw = Glibc.socket(AF_UNIX, kind, 0)
+        guard raw >= 0 else { throw SystemCall.trouble(errno, "cannot make a socket") }
+        return OwnedDescriptor(owning: raw)
+    }
+
+    // MARK: - Taking one over
+
+    /// Takes the socket that the service manager listens on for us.
+    ///
+    /// - Parameter raw: The descriptor.
+    /// - Returns: The socket; its file stays the service manager's.
+    /// - Throws: `badRequest` unless it is a listening stream socket with a path: a network socket is never served.
+    static func adopt(_ raw: Int32) throws(Trouble) -> ListeningSocket {
+        let socket = OwnedDescriptor(owning: raw)
+        guard let path = SocketAddress.path(of: socket.raw) else {
+            throw Trouble(
+                .badRequest,
+                "descriptor \(raw) of the service manager is no Unix socket with a path; nothing else is served")
+        }
+        guard option(SO_TYPE, of: socket.raw) == Int32(SOCK_STREAM.rawValue), option(SO_ACCEPTCONN, of: socket.raw) == 1
+        else {
+            throw Trouble(
+                .badRequest, "descriptor \(raw) of the service manager is not a listening stream socket (Accept=no)")
+        }
+        guard fcntl(socket.raw, F_SETFL, fcntl(socket.raw, F_GETFL) | O_NONBLOCK) == 0,
+            fcntl(socket.raw, F_SETFD, FD_CLOEXEC) == 0
+        else { throw SystemCall.trouble(errno, "cannot prepare the service manager’s socket") }
+        return ListeningSocket(socket, path: path, made: nil)
+    }
+
+    private static func option(_ name: Int32, of socket: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(socket, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+    }
+}
+
+/// A socket file that was made here, for as long as it is ours to remove.
+private struct MadeFile: ~Copyable {
+    let directory: Directory
+    let name: String
+    let identity: FileIdentity
+
+    init(directory: consuming Directory, name: String, identity: FileIdentity) {
+        self.directory = directory
+        self.name = name
+        self.identity = identity
+    }
+
+    /// Removes the file, unless another has taken its place.
+    borrowing func remove() throws(Trouble) {
+        guard try directory.status(of: name)?.identity == identity else { return }
+        try directory.removeFile(name)
+    }
+}
+
+/// Addresses of Unix sockets.
+enum SocketAddress {
+    /// Bytes of the longest path; one more is the NUL.
+    static let maximumPathBytes = 107
+
+    /// Runs the body with the address of a path, or of an abstract name when it begins with `@`.
+    ///
+    /// - Parameters:
+    ///   - path: At most `maximumPathBytes` bytes; what is longer is cut, so callers look first.
+    ///   - body: A call that takes a socket address.
+    /// - Returns: What the body returns.
+    static func with<Result>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8.prefix(maximumPathBytes))
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        if bytes.first == UInt8(ascii: "@") {
+            withUnsafeMutableBytes(of: &address.sun_path) { $0[0] = 0 }
+            length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
+    }
+
+    /// The path that a Unix socket is bound to; nil for any other socket, an abstract name included.
+    static func path(of socket: Int32) -> String? {
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let failed = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
+        }
+        guard failed == 0, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
+        let bytes = withUnsafeBytes(of: &address.sun_path) { Array($0.prefix { $0 != 0 }) }
+        return bytes.first == UInt8(ascii: "/") ? String(validating: bytes, as: UTF8.self) : nil
+    }
+}

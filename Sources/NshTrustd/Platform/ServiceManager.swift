@@ -1,0 +1,58 @@
+import Glibc
+import NshTrust
+
+/// The service manager that started the daemon, as far as it wants to be told: systemd, or what speaks its protocol.
+final class ServiceManager {
+    /// The first descriptor that a service manager hands over.
+    private static let firstDescriptor: Int32 = 3
+
+    /// Below 0 when nobody is to be told.
+    private let socket: OwnedDescriptor
+    private let address: String
+    /// Every how many seconds a sign of life is due; nil when none is asked for.
+    let watchdogSeconds: Double?
+
+    /// Reads what the environment says, and takes it out of the environment.
+    init() {
+        address = Self.take("NOTIFY_SOCKET") ?? ""
+        let isUsable = ["/", "@"].contains(address.prefix(1)) && address.utf8.count <= SocketAddress.maximumPathBytes
+        let raw = isUsable ? Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0) : -1
+        socket = OwnedDescriptor(owning: raw)
+        let (interval, process) = (Self.take("WATCHDOG_USEC"), Self.take("WATCHDOG_PID"))
+        let isForUs = process.map { $0 == String(getpid()) } ?? true
+        // Half the time that is allowed, as the protocol recommends.
+        watchdogSeconds = isForUs ? interval.flatMap(Double.init).map { $0 / 2_000_000 } : nil
+    }
+
+    /// Tells the service manager how the daemon is; what it does not hear it does not need.
+    ///
+    /// - Parameter state: Lines of the protocol: `READY=1`, `STATUS=…`, `WATCHDOG=1`.
+    func tell(_ state: String) {
+        let raw = socket.raw
+        guard raw >= 0 else { return }
+        let bytes = Array(state.utf8)
+        _ = SocketAddress.with(address) { address, length in
+            sendto(raw, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, length)
+        }
+    }
+
+    /// The socket that is handed over, or nil when the daemon is to make its own.
+    ///
+    /// - Throws: `badRequest` for more than one, or one that is no listening Unix socket.
+    static func activation() throws(Trouble) -> ListeningSocket? {
+        let (count, process) = (take("LISTEN_FDS"), take("LISTEN_PID"))
+        _ = take("LISTEN_FDNAMES")
+        guard let count, process == String(getpid()) else { return nil }
+        guard count == "1" else {
+            throw Trouble(
+                .badRequest, "the service manager hands over \(Printable.escaped(count)) sockets, there must be one")
+        }
+        return try ListeningSocket.adopt(firstDescriptor)
+    }
+
+    /// Takes a variable out of the environment; nothing that we start may take it for its own.
+    private static func take(_ name: String) -> String? {
+        defer { unsetenv(name) }
+        return getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
