@@ -9,6 +9,13 @@ package enum JSONLine {
         return text
     }
 
+    /// Returns a text in quotes, as it stands in a document.
+    package static func quoted(_ value: String) -> String {
+        var text = ""
+        quote(value, to: &text)
+        return text
+    }
+
     private static func append(_ value: JSONValue, to text: inout String) {
         switch value {
         case .null: text += "null"

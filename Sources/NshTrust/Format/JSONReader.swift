@@ -13,6 +13,9 @@ package struct JSONReader {
     private var room = Int.max
     /// What is being read, for messages: `the certificate`.
     private let subject: String
+    /// The name of the member of the outermost object that cannot be read, is not known, comes twice or is missing; nil
+    /// when nothing was refused, or something outside of any member.
+    package private(set) var wrongMember: [UInt8]?
 
     /// Containers a document may nest.
     private static let maximumDepth = 16
@@ -72,6 +75,7 @@ package struct JSONReader {
             try member(&reader, known)
         }
         if let name = missing.subtracting(optional).map(\.rawValue).min() {
+            if depth == 0 { wrongMember = Array(name.utf8) }
             throw malformed("“\(name)” is missing")
         }
     }
@@ -112,6 +116,7 @@ package struct JSONReader {
             skipSpace()
             guard at < end, bytes[at] == 0x22 else { throw malformed("a name in quotes is expected") }
             let name = try textBytes()
+            if depth == 1 { wrongMember = name }
             guard seen.insert(name).inserted else {
                 throw malformed("the name “\(Printable.escaped(bytes: name, limit: 40))” stands twice")
             }
@@ -119,6 +124,7 @@ package struct JSONReader {
             guard take(0x3A) else { throw malformed("“:” is expected") }
             skipSpace()
             try member(&self, name)
+            if depth == 1 { wrongMember = nil }
             skipSpace()
         } while take(0x2C)
         guard take(0x7D) else { throw malformed("“,” or “}” is expected") }

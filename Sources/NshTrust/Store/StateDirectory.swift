@@ -94,6 +94,11 @@ package final class StateDirectory: Sendable {
         return files
     }
 
+    /// Bytes of the database; 0 when there is none. Opens nothing.
+    package func databaseSize() throws(Trouble) -> Int64 {
+        Int64(clamping: try root.status(of: Self.databaseName)?.size ?? 0)
+    }
+
     /// Opens one of the directories of the layout, and makes it when it is missing.
     ///
     /// - Throws: `storeUnsafe` when it is not ours, `ioFailure`, `storeFull`.

@@ -16,7 +16,8 @@ package struct StoreDocument: Hashable, Sendable {
     /// The greatest `rootThreshold` used.
     package var rootThreshold: Int
 
-    private static let format = "nsh-store-export-1"
+    /// What the document's `format` says.
+    package static let format = "nsh-store-export-1"
 
     /// Makes a document of its parts.
     package init(builds: [AcceptedBuild], lists: [[UInt8]], rootThreshold: Int) {
