@@ -60,12 +60,13 @@ enum Doorkeeper {
         return host != "localhost" && !host.isEmpty
     }
 
-    /// Returns who asks, or nil when the credentials are those of nobody in particular: of no user, of one that this
-    /// user namespace has no number for, or of a process that it does not see.
+    /// Tells who asks.
     ///
     /// - Parameters:
     ///   - peer: What the kernel recorded.
     ///   - overflowUser: The id that stands for all users without a number here.
+    /// - Returns: Who asks, or nil when the credentials are those of nobody in particular: of no user, of one that this
+    ///   user namespace has no number for, or of a process that it does not see.
     static func identity(of peer: Peer?, overflowUser: UInt32) -> Peer? {
         guard let peer, peer.uid != noUser, peer.uid != overflowUser, peer.pid != 0 else { return nil }
         return peer
