@@ -4,7 +4,8 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 TOOL := .build/release/nsh-pkgtool
-BUILD_TOOL := swift build -c release --static-swift-stdlib --disable-local-rpath --product nsh-pkgtool
+DAEMON := .build/release/nsh-trustd
+RELEASE := swift build -c release --static-swift-stdlib --disable-local-rpath
 # The sanitizers' builds have folders of their own: they never mix with the plain ones.
 SANITIZED_TEST := SWIFT_BACKTRACE=enable=no swift test --disable-xctest
 FORMATTED := $(wildcard Sources Tests Examples Benchmarks Fuzz Package.swift)
@@ -13,7 +14,7 @@ export LC_ALL := C.UTF-8
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help demo test build lint format vectors docs readme readme-check install uninstall clean \
-	test-unit test-agreement test-tool test-tsan test-asan deps-build deps-python deps-test deps-demo
+	test-unit test-agreement test-tool test-daemon test-tsan test-asan deps-build deps-python deps-test deps-demo
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -24,8 +25,9 @@ demo: build deps-python deps-demo ## sign, verify, open, tamper with, roll back 
 test: build deps-python deps-test ## everything: lint, unit tests, vectors, agreement, tool, concurrency with and without TSan
 	@scripts/run-suites
 
-build: deps-build ## the release tool, fully static: .build/release/nsh-pkgtool
-	$(BUILD_TOOL)
+build: deps-build ## the release tool, fully static, and the daemon: .build/release/nsh-pkgtool, nsh-trustd
+	$(RELEASE) --product nsh-pkgtool
+	$(RELEASE) --product nsh-trustd
 
 lint: deps-build deps-test ## formatting, documentation, layers, and that every rule has a test
 	@scripts/lint
@@ -54,6 +56,9 @@ test-agreement: build deps-python deps-test ## the reference reader and other pr
 test-tool: build deps-test ## the tool's script tests
 	@scripts/run-suites tool
 
+test-daemon: build deps-python deps-test ## the daemon from outside: API, permissions, life, load
+	@scripts/run-suites daemon
+
 test-tsan: deps-build ## the Swift tests under ThreadSanitizer
 	$(SANITIZED_TEST) --sanitize=thread --scratch-path .build/tsan
 
@@ -61,17 +66,17 @@ test-tsan: deps-build ## the Swift tests under ThreadSanitizer
 test-asan: deps-build ## the Swift tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 $(SANITIZED_TEST) --sanitize=address --scratch-path .build/asan
 
-install: $(TOOL) ## the tool, its man page and completions, under $(DESTDIR)$(PREFIX)
-	scripts/install "$(DESTDIR)$(PREFIX)"
+install: $(TOOL) $(DAEMON) ## tool, daemon, manual pages, completions, systemd units, under $(DESTDIR)$(PREFIX)
+	scripts/install "$(PREFIX)" "$(DESTDIR)"
 
 uninstall: ## remove what install put there
-	scripts/install --remove "$(DESTDIR)$(PREFIX)"
+	scripts/install --remove "$(PREFIX)" "$(DESTDIR)"
 
 clean: ## remove everything that was built, .venv and caches too
 	rm -rf .build .venv docs-site
 
 # So that `make build && sudo make install` builds nothing as root.
-$(TOOL):
+$(TOOL) $(DAEMON):
 	@$(MAKE) build
 
 deps-build:

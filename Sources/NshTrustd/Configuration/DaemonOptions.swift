@@ -67,6 +67,7 @@ struct DaemonOptions: Sendable {
                 help: "how long a client may be idle or take to send a request; 30s by default"),
             .value("log-format", nil, "FORMAT", .words(Log.Format.allCases.map(\.rawValue)), help: "text or json"),
             .flag("openapi", nil, "print the description of the interface (OpenAPI 3.1) and leave"),
+            .flag("manual", nil, "print the manual page and leave"),
             .flag("version", "V", "print the version and leave"),
             .flag("help", "h", "explain the options and leave"),
         ],
