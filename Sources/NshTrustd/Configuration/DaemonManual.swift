@@ -48,8 +48,11 @@ enum DaemonManual {
 
     private static let files = [
         (DaemonSocket.defaultPath, "The socket."),
-        (DaemonOptions.defaultRoots, "The root keys, *.pub: the directory and the files belong to root or to the daemon’s "
-            + "user and nobody else may write them."),
+        (
+            DaemonOptions.defaultRoots,
+            "The root keys, *.pub: the directory and the files belong to root or to the daemon’s "
+                + "user and nobody else may write them."
+        ),
         ("/etc/nsh-trust/revocations.d", "Revocation lists, when the service is installed as it is shipped."),
         ("/etc/default/nsh-trustd", "NSH_TRUSTD_OPTIONS, further options for the service."),
     ]

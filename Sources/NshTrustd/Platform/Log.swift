@@ -21,7 +21,7 @@ enum LogLevel: Int, Sendable {
 }
 
 /// The daemon's log on standard error: one line for each thing that happened, whole or not at all.
-struct Log: Sendable {
+struct Log: ServiceLog {
     /// How a line is written.
     enum Format: String, CaseIterable, Sendable {
         /// `<6>text name=value`, whose number journald takes for the priority; without it on a terminal.
@@ -40,7 +40,7 @@ struct Log: Sendable {
     ///   - level: How much it matters.
     ///   - message: One line for people; untrusted text in it has been escaped.
     ///   - fields: What programs want of it, in this order.
-    func write(_ level: LogLevel, _ message: String, _ fields: JSONObject = [:]) {
+    func write(_ level: LogLevel, _ message: String, _ fields: JSONObject) {
         let line = Self.line(
             level, message, fields, format: format, showsLevel: !isTerminal, now: WallClock.system.now())
         var bytes = Array((line + "\n").utf8)[...]
@@ -73,7 +73,6 @@ struct Log: Sendable {
         switch value {
         case .text(let text) where !text.isEmpty && !text.contains(where: { " =\"\\".contains($0) }):
             Printable.escaped(text, limit: 1024)
-        case .text, .array, .object: JSONLine.text(["": value]).dropFirst(4).dropLast().description
         default: JSONLine.text(["": value]).dropFirst(4).dropLast().description
         }
     }

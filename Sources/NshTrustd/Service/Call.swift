@@ -12,7 +12,7 @@ struct Call: Sendable {
     /// Whether who asks is an administrator.
     let isAdmin: Bool
     /// The parameters.
-    let arguments: Arguments
+    let arguments: QueryArguments
     /// When the request's head was looked at, on the monotonic clock.
     let started: UInt64
     /// The body, where the route takes a document.

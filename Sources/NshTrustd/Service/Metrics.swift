@@ -58,6 +58,10 @@ final class Metrics: Sendable {
     let requests: [[Counter]]
     /// How long requests took until their answer was known, by route; the last one is what no route takes.
     let durations: [Histogram]
+    /// Connections that were one too many.
+    let refusedConnections = Counter()
+    /// Connections that were ended because their client was too slow, in the order of `ServerEvent.Deadline`.
+    let passedDeadlines = ServerEvent.Deadline.allCases.map { _ in Counter() }
 
     /// Makes counters that are all zero.
     ///

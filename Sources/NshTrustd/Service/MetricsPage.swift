@@ -64,6 +64,12 @@ enum MetricsPage {
         family("nsh_trust_queue_capacity", .gauge, "Jobs that may wait, by lane.") { Int64($0.capacity) }
         family("nsh_trust_queue_rejections_total", .counter, "Jobs turned away, by lane.") { $0.rejected }
         page.gauge("nsh_trust_connections", Int64(service.connectionCount), "Connections of clients.")
+        page.family("nsh_trust_connections_refused_total", .counter, "Connections that were one too many.")
+        page.sample("nsh_trust_connections_refused_total", [], service.metrics.refusedConnections.value)
+        page.family("nsh_trust_slow_clients_total", .counter, "Connections ended as too slow, by what was waited for.")
+        for (deadline, counter) in zip(ServerEvent.Deadline.allCases, service.metrics.passedDeadlines) {
+            page.sample("nsh_trust_slow_clients_total", [("waiting_for", deadline.rawValue)], counter.value)
+        }
         page.gauge("nsh_trust_event_followers", Int64(service.events.followerCount), "Clients that follow the log.")
     }
 

@@ -50,7 +50,7 @@ struct Parameter: Sendable {
 }
 
 /// The parameters of one request, each found to be what its route says.
-struct Arguments: Sendable {
+struct QueryArguments: Sendable {
     private let values: [(name: String, text: String)]
 
     private init(values: [(name: String, text: String)]) { self.values = values }
@@ -65,7 +65,7 @@ struct Arguments: Sendable {
     /// - Throws: `badRequest` naming one that is not known, comes twice, or is not what it should be.
     static func read(
         _ head: RequestHead, _ route: Route, path: [(name: String, value: String)]
-    ) throws(Problem) -> Arguments {
+    ) throws(Problem) -> QueryArguments {
         guard let query = head.query else { throw Problem(.badRequest, "the query is not UTF-8 in percent-encoding") }
         var given = path.map { (place: Parameter.Place.path, name: $0.name, value: $0.value) }
         given += query.map { (place: .query, name: $0.name, value: $0.value) }
@@ -86,7 +86,7 @@ struct Arguments: Sendable {
             }
             values.append((name, value))
         }
-        return Arguments(values: values)
+        return QueryArguments(values: values)
     }
 
     /// The integer of a name, or nil when it is not there.

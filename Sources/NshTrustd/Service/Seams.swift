@@ -47,15 +47,15 @@ struct BadFile: Hashable, Sendable {
 /// Where the service says what an operator should know; called from any thread.
 protocol ServiceLog: Sendable {
     /// Writes one line.
-    func write(_ severity: ServiceSeverity, _ message: String)
+    ///
+    /// - Parameters:
+    ///   - level: How much it matters.
+    ///   - message: One line for people; untrusted text in it has been escaped.
+    ///   - fields: What programs want of it, in this order.
+    func write(_ level: LogLevel, _ message: String, _ fields: JSONObject)
 }
 
-/// How urgent a line of the log is.
-enum ServiceSeverity: Sendable {
-    /// Something failed that should not.
-    case error
-    /// Something an operator may have to look after.
-    case warning
-    /// Something that happened.
-    case info
+extension ServiceLog {
+    /// Writes one line that says everything in its message.
+    func write(_ level: LogLevel, _ message: String) { write(level, message, [:]) }
 }

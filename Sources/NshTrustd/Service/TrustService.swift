@@ -126,7 +126,7 @@ final class TrustService: HTTPService {
         }
         return Call(
             route: route, number: found, peer: peer, isAdmin: grants.allow(peer, .admin),
-            arguments: try Arguments.read(head, route, path: values), started: started)
+            arguments: try QueryArguments.read(head, route, path: values), started: started)
     }
 
     private func plan(_ call: Call, _ head: RequestHead) throws(Problem) -> RequestPlan {

@@ -1,0 +1,131 @@
+import NshTrust
+import NshTrustWire
+
+/// The roots and lists that lie in directories of this machine: read at the start, when asked to, and when they change.
+///
+/// A file that cannot be used is passed over, logged, and named by `/v1/status`: one bad file must not stop the rest.
+final class Configuration: ConfigurationStatus {
+    private struct State: Sendable {
+        var rootFiles: [RootFile] = []
+        var badRoots: [BadFile] = []
+        var badLists: [BadFile] = []
+    }
+
+    /// The directories, touched by one thread at a time.
+    private struct Directories: Sendable {
+        var roots: WatchedFiles
+        var lists: WatchedFiles?
+    }
+
+    private let core: TrustCore
+    private let log: Log
+    private let state = Locked(State())
+    private let directories: Locked<Directories>
+
+    /// Names the directories; nothing is read yet.
+    ///
+    /// - Parameters:
+    ///   - core: Whose roots these are.
+    ///   - roots: The directory of `.pub` files.
+    ///   - lists: The directory of revocation lists; nil for none.
+    ///   - log: Where it is said what was read.
+    init(_ core: TrustCore, roots: String, lists: String?, log: Log) {
+        self.core = core
+        self.log = log
+        directories = Locked(
+            Directories(
+                roots: WatchedFiles(roots, endings: [".pub"]),
+                lists: lists.map { WatchedFiles($0, endings: [".json", ".list"]) }))
+    }
+
+    /// The roots that files name and this process trusts, or would if no list had withdrawn them.
+    var rootFiles: [RootFile] { state.withLock { $0.rootFiles } }
+    /// The files that name no root that can be trusted.
+    var badRoots: [BadFile] { state.withLock { $0.badRoots } }
+    /// The files that hold no list that can be applied.
+    var badLists: [BadFile] { state.withLock { $0.badLists } }
+
+    /// Reads what has changed since the last time, or everything when asked to.
+    ///
+    /// - Parameter all: Whether to read what looks unchanged, too.
+    func reload(all: Bool) {
+        let (roots, lists, haveRootsChanged, haveListsChanged) = directories.withLock { directories in
+            let (roots, lists) = (directories.roots.haveChanged(), directories.lists?.haveChanged() ?? false)
+            return (directories.roots, directories.lists, roots, lists)
+        }
+        if all || haveRootsChanged { readRoots(roots) }
+        // A list may be that of a root which has just come.
+        if let lists, all || haveRootsChanged || haveListsChanged { readLists(lists) }
+    }
+
+    // MARK: - Roots
+
+    private func readRoots(_ files: WatchedFiles) {
+        var (roots, bad) = RootFiles.read(files)
+        do {
+            for (key, refusal) in try core.replaceRoots(with: roots.map(\.key)) {
+                let file = roots.first { $0.key == key }?.file ?? key.id
+                bad.append(BadFile(file: file, message: refusal.message))
+                // A withdrawn root stays in the list, marked as such; one too many is not there.
+                if refusal.code != .rootWithdrawn { roots.removeAll { $0.key == key } }
+            }
+        } catch {
+            // The roots of before stay pinned: the store, not the files, stood in the way.
+            log.write(.error, "the roots cannot be taken over: \(NshError(wrapping: error))")
+            return
+        }
+        for file in bad {
+            log.write(.warning, "root file \(Printable.escaped(file.file)) is passed over: \(file.message)")
+        }
+        let trusted = core.roots.map(\.id).joined(separator: ", ")
+        if core.roots.isEmpty {
+            log.write(.error, "no root is trusted: put a .pub file into \(Printable.escaped(files.path))")
+        } else {
+            log.write(.info, "trusting \(core.roots.count) roots: \(trusted)")
+        }
+        let (now, nowBad) = (roots, bad)
+        state.withLock { state in
+            state.rootFiles = now
+            state.badRoots = nowBad
+        }
+    }
+
+    // MARK: - Lists
+
+    private func readLists(_ files: WatchedFiles) {
+        var bad: [BadFile] = []
+        do throws(Trouble) {
+            let directory = try files.directory()
+            for name in try files.names(in: directory) {
+                let path = "\(files.path)/\(name)"
+                do {
+                    try apply(name, in: directory, path)
+                } catch {
+                    bad.append(BadFile(file: path, message: NshError(wrapping: error).message))
+                }
+            }
+        } catch {
+            bad.append(BadFile(file: files.path, message: error.message))
+        }
+        for file in bad {
+            log.write(.warning, "revocation list \(Printable.escaped(file.file)) is passed over: \(file.message)")
+        }
+        let now = bad
+        state.withLock { $0.badLists = now }
+    }
+
+    private func apply(_ name: String, in directory: borrowing Directory, _ path: String) throws {
+        let file = try directory.openFile(name)
+        let limit = Int(core.policy.limits.revocationListBytes)
+        do {
+            let update = try core.applyRevocations(try file.contents(limit: limit, directory.shown(name)))
+            guard update.changed else { return }
+            log.write(
+                .notice, "applied revocation list \(update.sequence) of root \(update.issuer.prefix(16))",
+                ["file": .text(path), "stoppedApps": .array(update.stoppedApps.map { .text($0) })])
+            for warning in update.warnings { log.write(.warning, "\(Printable.escaped(path)): \(warning)") }
+        } catch let refusal as Refusal where refusal.code == .revocationsOlder {
+            // A directory may well keep the lists of before.
+        }
+    }
+}
