@@ -20,6 +20,8 @@ final class BodyReader: Sendable {
 
     /// How many bytes wait at most before the server stops reading from the client.
     static let highWater = 1 << 20
+    /// Up to how many bytes small pieces are put together.
+    private static let pieceBytes = 128 << 10
 
     private let state = Locked(State())
     /// Counts pieces and the end; used by both sides through its own thread-safe calls, freed with the reader.
@@ -72,14 +74,22 @@ final class BodyReader: Sendable {
     // MARK: - The server's side
 
     /// Adds bytes that arrived.
-    func add(_ bytes: [UInt8]) {
-        let isWanted = state.withLock { state in
+    ///
+    /// Small pieces are put together: a client that sends a byte at a time must not cost more than its bytes.
+    func add(_ bytes: some Collection<UInt8>) {
+        let bytes = Array(bytes)
+        let isNewPiece = state.withLock { state in
             if state.isUnwanted || state.end != nil { return false }
-            state.pieces.append(bytes)
             state.waiting += bytes.count
+            let last = state.pieces.count - 1
+            if last >= 0, state.pieces[last].count + bytes.count <= Self.pieceBytes {
+                state.pieces[last] += bytes
+                return false
+            }
+            state.pieces.append(bytes)
             return true
         }
-        if isWanted { sem_post(arrivals) }
+        if isNewPiece { sem_post(arrivals) }
     }
 
     /// Whether there is room; when not, `wake` is called once when there is.

@@ -50,12 +50,15 @@ final class EventStream: Sendable {
         return bytes
     }
 
-    /// Ends the stream from the server's side.
+    /// Ends the stream; what waits is dropped.
     func close() {
-        state.withLock { state in
+        let wake = state.withLock { state in
             state.isClosed = true
             state.waiting = []
-            state.wakeServer = nil
+            state.onDrained = nil
+            defer { state.wakeServer = nil }
+            return state.wakeServer
         }
+        wake?()
     }
 }
