@@ -47,28 +47,13 @@ struct Grants: Hashable, Sendable {
     }
 }
 
-/// What of a request's head decides whether it is looked at at all.
-enum Doorkeeper {
-    /// The group or user id that means "none" to the system's calls.
-    private static let noUser = UInt32.max
-
+/// The rule that keeps web pages out.
+enum BrowserRule {
     /// Tells whether a request looks as if a web page had sent it: such a page must not reach the socket through a proxy
     /// that somebody runs, nor by a name that leads to it.
-    static func isFromBrowser(_ head: RequestHead) -> Bool {
+    static func refuses(_ head: RequestHead) -> Bool {
         if head.isFromBrowser { return true }
         let host = head.host?.lowercased() ?? ""
         return host != "localhost" && !host.isEmpty
-    }
-
-    /// Tells who asks.
-    ///
-    /// - Parameters:
-    ///   - peer: What the kernel recorded.
-    ///   - overflowUser: The id that stands for all users without a number here.
-    /// - Returns: Who asks, or nil when the credentials are those of nobody in particular: of no user, of one that this
-    ///   user namespace has no number for, or of a process that it does not see.
-    static func identity(of peer: Peer?, overflowUser: UInt32) -> Peer? {
-        guard let peer, peer.uid != noUser, peer.uid != overflowUser, peer.pid != 0 else { return nil }
-        return peer
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import NshTrust
 import NshTrustWire
 
@@ -32,7 +31,6 @@ final class TrustService: HTTPService {
     /// The same moment in seconds since 1970 UTC.
     let startedAt = WallClock.system.now()
     private let grants: Grants
-    private let overflowUser: UInt32
     private let statePath: String
 
     /// Brings the service up; its threads start when there is work.
@@ -54,7 +52,6 @@ final class TrustService: HTTPService {
         self.log = log
         configuration = roots
         statePath = String(try core.state.absolutePath(of: "").dropLast())
-        overflowUser = Self.readOverflowUser()
         queue = WorkQueue(workers: settings.workers)
         metrics = Metrics(routes: Routes.table.count)
         files = CallersFiles(ownUser: grants.ownUser, maximumBytes: settings.maximumPackageBytes)
@@ -110,10 +107,10 @@ final class TrustService: HTTPService {
     }
 
     private func admit(_ head: RequestHead, _ started: UInt64, _ number: inout Int?) throws(Problem) -> Call {
-        guard !Doorkeeper.isFromBrowser(head) else {
+        guard !BrowserRule.refuses(head) else {
             throw Problem(.forbidden, "requests of browsers, and to other hosts than localhost, are not answered")
         }
-        guard let peer = Doorkeeper.identity(of: head.peer, overflowUser: overflowUser) else {
+        guard let peer = head.peer else {
             throw Problem(.forbidden, "the system does not say which user you are")
         }
         guard let path = head.path else { throw Problem(.notFound, "there is no such resource") }
@@ -243,18 +240,6 @@ final class TrustService: HTTPService {
     private func finish(_ response: Response, route: Int?, since started: UInt64) -> Response {
         metrics.answered(route: route, status: response.status, since: started)
         return response
-    }
-
-    /// The user id that stands for all users without a number in this user namespace; 65534 where the system does not say.
-    private static func readOverflowUser() -> UInt32 {
-        let fallback: UInt32 = 65_534
-        let file = open("/proc/sys/kernel/overflowuid", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return fallback }
-        defer { close(file) }
-        var text = [UInt8](repeating: 0, count: 16)
-        let count = read(file, &text, text.count)
-        guard count > 0 else { return fallback }
-        return UInt32(String(decoding: text.prefix(count).prefix { $0 != 0x0A }, as: UTF8.self)) ?? fallback
     }
 }
 
