@@ -69,6 +69,7 @@ static inline enum MHD_Result nsh_mhd_note_header(
     struct nsh_mhd_headers *headers = context;
     struct nsh_mhd_text *text = NULL;
     (void)kind;
+    if (name_size == 0) headers->has_bad_name = 1;
     for (size_t i = 0; i < name_size; i++)
         if (name[i] <= 0x20 || name[i] >= 0x7f || name[i] == ':') headers->has_bad_name = 1;
     switch (name_size) {

@@ -65,6 +65,12 @@ final class Exchange {
             // Whoever reads must not take this for the end of the body.
             reader.finish(Trouble(.cancelled, "the client left before the end of the package"))
             abandon(outcome)
+        case .deciding(.later(let pending)):
+            // libmicrohttpd does not answer a client that has closed its sending side while it waited.
+            if let response = pending.response, !connection.isEnding {
+                _ = Answer.write(response, to: connection.descriptor)
+            }
+            pending.abandon()
         case .deciding(let outcome): abandon(outcome)
         case .head, .dropping, .gathering, .lingering, .answered: break
         }

@@ -13,8 +13,8 @@ final class HTTPServer: Sendable {
     }
 
     private let core: ServerCore
-    private let workers: [Doorkeeper.Worker]
-    private let doorkeeper: Doorkeeper
+    private let workers: [Acceptor.Worker]
+    private let acceptor: Acceptor
     private let state = Locked(State.running)
 
     /// Starts to serve.
@@ -33,8 +33,8 @@ final class HTTPServer: Sendable {
         core = ServerCore(service: service, limits: limits, threads: threads, observe: observe)
         workers = try Self.startWorkers(threads, for: core)
         do {
-            doorkeeper = try Doorkeeper(core: core, workers: workers)
-            try doorkeeper.begin(at: socket)
+            acceptor = try Acceptor(core: core, workers: workers)
+            try acceptor.begin(at: socket)
         } catch {
             Self.stop(workers)
             throw error
@@ -43,21 +43,21 @@ final class HTTPServer: Sendable {
 
     deinit { stop(gracePeriodSeconds: 0) }
 
-    private static func startWorkers(_ count: Int, for core: ServerCore) throws(Trouble) -> [Doorkeeper.Worker] {
+    private static func startWorkers(_ count: Int, for core: ServerCore) throws(Trouble) -> [Acceptor.Worker] {
         var callbacks = Callbacks.table(for: core)
-        var workers: [Doorkeeper.Worker] = []
+        var workers: [Acceptor.Worker] = []
         for _ in 0..<count {
             // The connections are counted before they are handed over.
             guard let daemon = nsh_mhd_start(&callbacks, core.limits.headBytes, UInt32.max / 2) else {
                 stop(workers)
                 throw Trouble(.ioFailure, "cannot start a thread that serves connections")
             }
-            workers.append(Doorkeeper.Worker(daemon: daemon))
+            workers.append(Acceptor.Worker(daemon: daemon))
         }
         return workers
     }
 
-    private static func stop(_ workers: [Doorkeeper.Worker]) {
+    private static func stop(_ workers: [Acceptor.Worker]) {
         for worker in workers { MHD_stop_daemon(worker.daemon) }
     }
 
@@ -70,7 +70,7 @@ final class HTTPServer: Sendable {
     /// Takes no new connection and no new request from now on; what is under way goes on.
     func stopAccepting() {
         core.beginToStop()
-        doorkeeper.shutDoor()
+        acceptor.shutDoor()
     }
 
     /// Stops: event streams end, work under way is waited for, what is left then is abandoned.
@@ -89,7 +89,7 @@ final class HTTPServer: Sendable {
         while core.endIdle() > 0, Double(MonotonicTime.nanoseconds() - start) < gracePeriodSeconds * 1e9 {
             MonotonicTime.sleep(nanoseconds: 10_000_000)
         }
-        doorkeeper.dismiss()
+        acceptor.dismiss()
         // A suspended connection would make MHD_stop_daemon end the process.
         core.endAll()
         Self.stop(workers)

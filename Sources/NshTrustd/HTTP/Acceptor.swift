@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// We accept ourselves: libmicrohttpd, once it had no descriptor for a new connection, listens again only when one of the
 /// same thread's connections is closed, and knows neither users nor a polite refusal.
-final class Doorkeeper: Sendable {
+final class Acceptor: Sendable {
     /// One of libmicrohttpd's threads, which any thread may hand a connection to.
     struct Worker: @unchecked Sendable {  // MHD_add_connection locks
         let daemon: OpaquePointer
@@ -26,16 +26,16 @@ final class Doorkeeper: Sendable {
 
     /// The listening socket on its way to the thread.
     private final class Post {
-        let keeper: Doorkeeper
+        let acceptor: Acceptor
         let socket: OwnedDescriptor
 
-        init(_ keeper: Doorkeeper, _ socket: consuming OwnedDescriptor) {
-            self.keeper = keeper
+        init(_ acceptor: Acceptor, _ socket: consuming OwnedDescriptor) {
+            self.acceptor = acceptor
             self.socket = socket
         }
     }
 
-    /// Makes a doorkeeper who has not begun.
+    /// Makes an acceptor that has not begun.
     ///
     /// - Throws: `ioFailure` when there is no descriptor for the bell.
     init(core: ServerCore, workers: [Worker]) throws(Trouble) {
@@ -61,8 +61,8 @@ final class Doorkeeper: Sendable {
             { post in
                 guard let post else { return nil }
                 var held: Post? = Unmanaged<Post>.fromOpaque(post).takeRetainedValue()
-                let keeper = held?.keeper
-                keeper?.watch(&held)
+                let acceptor = held?.acceptor
+                acceptor?.watch(&held)
                 return nil
             }, post.toOpaque())
         guard number == 0 else {
