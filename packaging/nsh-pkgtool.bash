@@ -68,7 +68,7 @@ _nsh_pkgtool() {
             esac
             ;;
         'verify')
-            options='--root --threshold --revocations --runtime --max-list-age --at-signing --at --state --json --quiet --verbose --help' files='.nshpkg'
+            options='--root --threshold --revocations --runtime --max-list-age --at-signing --at --state --socket --json --quiet --verbose --help' files='.nshpkg'
             case $previous in
                 --root) files='.pub' ;;
                 --threshold) files=none ;;
@@ -77,12 +77,14 @@ _nsh_pkgtool() {
                 --max-list-age) files=none ;;
                 --at) files=none ;;
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
             esac
             ;;
         'open')
-            options='--state --root --threshold --revocations --runtime --max-list-age --at-signing --json --quiet --verbose --help' files='.nshpkg'
+            options='--state --socket --root --threshold --revocations --runtime --max-list-age --at-signing --json --quiet --verbose --help' files='.nshpkg'
             case $previous in
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
                 --root) files='.pub' ;;
                 --threshold) files=none ;;
                 --revocations) files='.json|.list' ;;
@@ -110,10 +112,11 @@ _nsh_pkgtool() {
             esac
             ;;
         'roots')
-            options='--root --state --json --quiet --verbose --help' files=none
+            options='--root --state --socket --json --quiet --verbose --help' files=none
             case $previous in
                 --root) files='.pub' ;;
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
             esac
             ;;
         'revoke')
@@ -134,9 +137,10 @@ _nsh_pkgtool() {
             esac
             ;;
         'update-revocations')
-            options='--state --dry-run --root --threshold --json --quiet --verbose --help' files='.json'
+            options='--state --socket --dry-run --root --threshold --json --quiet --verbose --help' files='.json'
             case $previous in
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
                 --root) files='.pub' ;;
                 --threshold) files=none ;;
             esac
@@ -176,61 +180,70 @@ _nsh_pkgtool() {
             esac
             ;;
         'store status')
-            options='--state --json --quiet --verbose --help' files=none
+            options='--state --socket --json --quiet --verbose --help' files=none
             case $previous in
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
             esac
             ;;
         'store apps')
-            options='--state --json --quiet --verbose --help' files=none
+            options='--state --socket --json --quiet --verbose --help' files=none
             case $previous in
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
             esac
             ;;
         'store events')
-            options='--state --after --limit --json --quiet --verbose --help' files=none
+            options='--state --socket --after --limit --follow --json --quiet --verbose --help' files=none
             case $previous in
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
                 --after) files=none ;;
                 --limit) files=none ;;
             esac
             ;;
         'store check')
-            options='--state --json --quiet --verbose --help' files=none
+            options='--state --socket --json --quiet --verbose --help' files=none
             case $previous in
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
             esac
             ;;
         'store prune')
-            options='--state --keep --dry-run --json --quiet --verbose --help' files=none
+            options='--state --socket --keep --dry-run --json --quiet --verbose --help' files=none
             case $previous in
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
                 --keep) files=none ;;
             esac
             ;;
         'store remove')
-            options='--state --json --quiet --verbose --help' files=none
+            options='--state --socket --json --quiet --verbose --help' files=none
             case $previous in
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
             esac
             ;;
         'store forget-root')
-            options='--state --json --quiet --verbose --help' files='.pub'
+            options='--state --socket --json --quiet --verbose --help' files='.pub'
             case $previous in
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
             esac
             ;;
         'store export')
-            options='--state --output --json --quiet --verbose --help' files=none
+            options='--state --socket --output --json --quiet --verbose --help' files=none
             case $previous in
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
                 --output | -o) files='' files='*' ;;
             esac
             ;;
         'store import')
-            options='--state --root --threshold --json --quiet --verbose --help' files='.json'
+            options='--state --socket --root --threshold --json --quiet --verbose --help' files='.json'
             case $previous in
                 --state) files=directory ;;
+                --socket) files='.sock' ;;
                 --root) files='.pub' ;;
                 --threshold) files=none ;;
             esac

@@ -69,7 +69,7 @@ package enum Tool {
         let failure = Failure(error)
         if console.isJSON, invocation.verb.judgedOperands > 0 {
             for file in invocation.arguments.operands.prefix(invocation.verb.judgedOperands) {
-                try console.json(VerdictReporter.object(file: file, failure: failure, report: nil, extra: .init()))
+                try console.json(failure.object(file: file))
             }
         } else if console.isJSON {
             try console.json([

@@ -69,7 +69,7 @@ struct OutputTests {
     @Test func leavesOutWhatWasNotEstablished() {
         let failure = Failure(.refused, "untrustedRoot", "m")
         let empty = NshReport(Established(), payloadVerified: false)
-        let object = VerdictReporter.object(file: "f", failure: failure, report: empty, extra: .init())
+        let object = failure.object(file: "f", report: empty)
         #expect(object.members.map(\.name) == ["file", "verdict", "code", "message"])
     }
 

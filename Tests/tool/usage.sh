@@ -46,7 +46,23 @@ t 2 verify x --at 2026-13-01T00:00:00Z; tells "--at is no time"
 t 2 verify x --at 2026-11-03T10:00:00+01:00
 t 2 verify x --max-list-age 7w; tells "--max-list-age is no duration"
 t 2 verify x --runtime 1.x; tells "--runtime is 1 to 4 numbers"
-t 2 verify x --socket s; tells "has no option --socket"
+t 3 verify x --socket nobody.sock; tells "cannot reach nsh-trustd at nobody.sock"; tells "hint: is nsh-trustd running"
+t 2 verify x --socket s --state d; tells "--state and --socket exclude each other"
+for own in "--root r.pub" "--threshold 2" "--revocations l" "--at 0" "--at-signing" "--runtime 1" "--max-list-age 1d"; do
+    # shellcheck disable=SC2086
+    t 2 verify x --socket s $own; tells "does not go with --socket: the daemon’s own roots and policy count"
+done
+t 2 roots --socket s --root r.pub; tells "--root does not go with --socket"
+NSH_TRUST_SOCKET=nobody.sock; export NSH_TRUST_SOCKET
+t 3 store status; tells "cannot reach nsh-trustd at nobody.sock"
+t 3 store status --state nowhere; tells_not "nsh-trustd"
+t 2 verify x --root r.pub; tells "--root does not go with \$NSH_TRUST_SOCKET"
+NSH_TRUST_STATE=nowhere; export NSH_TRUST_STATE
+t 3 store status; tells_not "nsh-trustd"
+t 3 store status --socket nobody.sock; tells "nsh-trustd"
+unset NSH_TRUST_SOCKET NSH_TRUST_STATE
+t 2 store events --socket "$(printf '%0200d' 0).sock" --follow; tells "the name of the socket is too long"
+t 3 open x --socket "$(printf '%0100d' 0)/$(printf '%0100d' 0).sock" --json; says "noSuchFile"
 t 2 open x; tells "--state"
 t 2 open x y --state s; tells "is too much"
 t 2 extract x; tells "extract needs DIR"

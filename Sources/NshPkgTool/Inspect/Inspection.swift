@@ -63,7 +63,7 @@ struct Inspection {
     }
 
     private func named(_ keys: [PublicKey]) -> String {
-        keys.map { key in "root \(key.id)" + (roots.path(of: key).map { " (\(Terminal.safe($0)))" } ?? "") }
+        keys.map { key in "root \(key.id)" + (roots.files[key.hash.hex].map { " (\(Terminal.safe($0)))" } ?? "") }
             .joined(separator: " and ")
     }
 }

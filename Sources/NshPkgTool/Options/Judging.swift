@@ -77,21 +77,4 @@ struct Judging {
         guard let text = arguments.value("at") else { return .system }
         return .fixed(try OptionValue.time(text, "at"))
     }
-
-    /// The state directory: `--state`, else `$NSH_TRUST_STATE`.
-    static func state(_ invocation: Invocation) -> String? {
-        invocation.arguments.value("state") ?? invocation.environment["NSH_TRUST_STATE"]
-    }
-
-    /// The state directory, for verbs that are nothing without one.
-    ///
-    /// - Throws: `UsageError` when none is named.
-    static func requiredState(_ invocation: Invocation) throws(UsageError) -> String {
-        guard let state = state(invocation) else {
-            throw UsageError(
-                "\(invocation.verb.name) needs --state DIR: \(Option.state.help)",
-                hint: "name the directory of the trust store with --state or $NSH_TRUST_STATE")
-        }
-        return state
-    }
 }

@@ -16,6 +16,10 @@ extension Option {
     /// The trust store.
     static let state = value(
         "state", nil, "DIR", .directory, help: "the state directory of the trust store; else $NSH_TRUST_STATE")
+    /// The daemon that keeps the trust store.
+    static let socket = value(
+        "socket", nil, "PATH", .file([".sock"]),
+        help: "ask the daemon at this socket instead; else $NSH_TRUST_SOCKET where no state directory is named")
     /// The time of the decision.
     static let at = value("at", nil, "TIME", help: "judge as of this time instead of now")
     /// Expiry at signing.

@@ -45,6 +45,11 @@ struct Verb: Sendable {
     var usage: String { syntax.usage }
 }
 
+extension CommandSyntax.Choice {
+    /// The two doors to a trust store.
+    static let store = CommandSyntax.Choice(names: [Option.state.name, Option.socket.name])
+}
+
 extension Option {
     /// The options of every verb.
     static let common: [Option] = [

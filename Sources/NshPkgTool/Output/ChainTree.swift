@@ -3,11 +3,11 @@ import NshTrust
 /// The chain of trust of a package as a tree: roots, certificate, key, package, files.
 enum ChainTree {
     /// Returns the lines, without indentation.
-    static func lines(of report: NshReport, roots: TrustedRoots) -> [String] {
+    static func lines(of report: NshReport, rootFiles: [String: String]) -> [String] {
         var levels: [[String]] = []
         levels.append(
             report.roots.map { root in
-                let path = roots.roots.first { $0.key.hash.hex == root.keyHash }.map { "  \(Terminal.safe($0.path))" }
+                let path = rootFiles[root.keyHash].map { "  \(Terminal.safe($0))" }
                 return "root \(root.keyID)\(path ?? "")"
             })
         if let certificate = report.certificate {

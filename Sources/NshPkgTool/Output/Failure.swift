@@ -1,4 +1,5 @@
 import NshTrust
+import NshTrustWire
 
 /// Something that was refused or could not be decided, as the tool reports it.
 struct Failure: Error, Hashable, Sendable {
@@ -35,6 +36,12 @@ struct Failure: Error, Hashable, Sendable {
         case let trouble as Trouble: self.init(.error, trouble.code.rawValue, trouble.message)
         default: self.init(.error, TroubleCode.ioFailure.rawValue, Terminal.safe("\(error)"))
         }
+    }
+
+    /// The object that programs get, about a file.
+    func object(file: String, report: NshReport? = nil) -> JSONObject {
+        let verdict: Verdict = kind == .refused ? .refused : .error
+        return VerdictDocument(verdict, code: code, message: message, report: report, file: file).object
     }
 
     /// The exit status it leads to.

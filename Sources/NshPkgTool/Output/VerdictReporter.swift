@@ -3,14 +3,8 @@ import NshTrustWire
 
 /// Reports the verdict on each file and keeps the greatest exit status.
 struct VerdictReporter {
-    /// More that a verb has to say about an accepted file.
-    struct Extra {
-        /// Where the files lie now.
-        var directory: String?
-    }
-
     private let console: Console
-    private let roots: TrustedRoots
+    private let rootFiles: [String: String]
     private let now: Int64
     /// How it ended so far.
     private(set) var status = ExitStatus.done
@@ -19,23 +13,23 @@ struct VerdictReporter {
     ///
     /// - Parameters:
     ///   - console: Where they go.
-    ///   - roots: The trusted roots, whose files are named in the chain.
+    ///   - rootFiles: The files that name the trusted roots, by key hash; the chain shows them.
     ///   - now: The time, in seconds since 1970 UTC; what runs out soon after it is warned of.
-    init(console: Console, roots: TrustedRoots, now: Int64) {
+    init(console: Console, rootFiles: [String: String], now: Int64) {
         self.console = console
-        self.roots = roots
+        self.rootFiles = rootFiles
         self.now = now
     }
 
-    /// Reports a file that was accepted.
-    mutating func accepted(_ file: String, _ report: NshReport, _ extra: Extra = Extra()) throws(OutputFailure) {
+    /// Reports a file that was accepted, and the directory where its files lie now.
+    mutating func accepted(_ file: String, _ report: NshReport, directory: String? = nil) throws(OutputFailure) {
         if console.isJSON {
-            try console.json(Self.object(file: file, failure: nil, report: report, extra: extra))
+            try console.json(VerdictDocument(accepted: report, directory: directory, file: file).object)
         } else if !console.isQuiet {
-            try console.line(console.paint.good("OK") + "  " + Self.summary(report))
-            if let directory = extra.directory { try console.line("    " + Terminal.safe(directory)) }
+            try console.line(console.paint.good("OK") + "  " + VerdictDocument.summary(report))
+            if let directory { try console.line("    " + Terminal.safe(directory)) }
             if console.isVerbose {
-                for line in ChainTree.lines(of: report, roots: roots) { try console.line("    " + line) }
+                for line in ChainTree.lines(of: report, rootFiles: rootFiles) { try console.line("    " + line) }
             }
         }
         if console.isVerbose { try warnOfExpiry(report) }
@@ -47,12 +41,12 @@ struct VerdictReporter {
         let report = (error as? NshError)?.report
         status = max(status, failure.status)
         if console.isJSON {
-            try console.json(Self.object(file: file, failure: failure, report: report, extra: Extra()))
+            try console.json(failure.object(file: file, report: report))
         } else {
             try console.line(Self.line(failure, file: file, paint: console.paint))
             if console.isVerbose, let report, report.certificate != nil {
                 try console.line("    established before that:")
-                for line in ChainTree.lines(of: report, roots: roots) { try console.line("    " + line) }
+                for line in ChainTree.lines(of: report, rootFiles: rootFiles) { try console.line("    " + line) }
             }
         }
         try console.hint(failure.advice)
@@ -62,46 +56,6 @@ struct VerdictReporter {
     static func line(_ failure: Failure, file: String, paint: Paint) -> String {
         let word = failure.kind == .refused ? paint.bad("REFUSED") : paint.odd("ERROR")
         return "\(word) \(failure.code)  \(Terminal.safe(file)): \(failure.message)"
-    }
-
-    /// What an accepted package is, in one line.
-    private static func summary(_ report: NshReport) -> String {
-        var parts: [String] = []
-        if let info = report.info {
-            parts.append("\(Terminal.safe(info.id)) \(Terminal.safe(info.version)) (build \(info.build))")
-        }
-        if let certificate = report.certificate {
-            parts += [Terminal.safe(certificate.publisher), "key \(certificate.keyID)"]
-        }
-        return parts.joined(separator: "  ")
-    }
-
-    /// The documented object: what was not established is absent.
-    static func object(file: String, failure: Failure?, report: NshReport?, extra: Extra) -> JSONObject {
-        var object = JSONObject()
-        object.append("file", .text(file))
-        object.append("verdict", .text(failure?.kind.rawValue ?? "accepted"))
-        object.append("code", failure.map { .text($0.code) } ?? .null)
-        object.append("message", .text(failure?.message ?? report.map(summary) ?? ""))
-        guard let report else { return object }
-        if let info = report.info {
-            object.append(
-                "app",
-                .object([
-                    "id": .text(info.id), "name": .text(info.name), "version": .text(info.version),
-                    "build": .integer(Int64(info.build)),
-                ]))
-        }
-        object.add("publisher", report.certificate.map { .text($0.publisher) })
-        object.add("digest", report.digest.map { .text($0) })
-        object.add("signedAt", report.signedAt.map { .integer($0) })
-        object.add("key", report.certificate.map { .text($0.keyHash) })
-        object.add("certificate", report.certificate.map { .object(CertificateView.object($0)) })
-        if !report.roots.isEmpty { object.append("roots", .array(report.roots.map { .text($0.keyHash) })) }
-        object.add("files", report.files.map { .integer($0) })
-        object.add("unpackedSize", report.unpackedSize.map { .integer($0) })
-        object.add("directory", extra.directory.map { .text($0) })
-        return object
     }
 
     private func warnOfExpiry(_ report: NshReport) throws(OutputFailure) {
@@ -114,15 +68,6 @@ struct VerdictReporter {
 
 /// A certificate as answers show it.
 enum CertificateView {
-    /// The members of the object.
-    static func object(_ certificate: NshReport.Certificate) -> JSONObject {
-        [
-            "serial": .text(certificate.serial), "notBefore": .integer(certificate.notBefore),
-            "notAfter": .integer(certificate.notAfter), "apps": .array(certificate.apps.map { .text($0) }),
-            "content": .array(certificate.content.map { .text($0) }),
-        ]
-    }
-
     /// The window for people.
     static func window(_ certificate: NshReport.Certificate) -> String {
         "\(Timestamp.text(certificate.notBefore)) to \(Timestamp.text(certificate.notAfter))"

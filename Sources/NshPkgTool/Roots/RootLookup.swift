@@ -39,8 +39,10 @@ struct TrustedRoots: Sendable {
     /// The keys.
     var keys: [PublicKey] { roots.map(\.key) }
 
-    /// The file that names a key.
-    func path(of key: PublicKey) -> String? { roots.first { $0.key == key }?.path }
+    /// The files that name the keys, by key hash.
+    var files: [String: String] {
+        Dictionary(roots.map { ($0.key.hash.hex, $0.path) }, uniquingKeysWith: { first, _ in first })
+    }
 }
 
 /// Finds the trusted roots: `--root`, else `$NSH_TRUST_ROOTS`, else the user's, else the machine's.

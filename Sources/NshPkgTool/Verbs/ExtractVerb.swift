@@ -25,7 +25,7 @@ enum ExtractVerb {
         let target = try invocation.arguments.operand(1)
         let judging = try Judging(invocation)
         let verification = try judging.verification()
-        var reporter = VerdictReporter(console: console, roots: judging.roots, now: judging.clock.now())
+        var reporter = VerdictReporter(console: console, rootFiles: judging.roots.files, now: judging.clock.now())
         let bar = ProgressBar(Terminal.safe(file), isWanted: !console.isQuiet)
         Interruption.remember()
         do {
@@ -40,7 +40,7 @@ enum ExtractVerb {
             }
             try tree.keep()
             bar.finish()
-            try reporter.accepted(file, report, .init(directory: target))
+            try reporter.accepted(file, report, directory: target)
         } catch let failure as OutputFailure {
             throw failure
         } catch {

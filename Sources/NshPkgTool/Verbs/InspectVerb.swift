@@ -53,7 +53,7 @@ enum InspectVerb {
         } catch {
             let failure = Failure(error)
             if console.isJSON {
-                try console.json(VerdictReporter.object(file: file, failure: failure, report: nil, extra: .init()))
+                try console.json(failure.object(file: file))
             } else {
                 try console.line(VerdictReporter.line(failure, file: file, paint: console.paint))
             }

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import NshCommandLine
 import NshTrust
 
@@ -10,9 +9,11 @@ enum OpenVerb {
         summary: "check a package, extract it and accept its build: older ones are refused from then on",
         details: [
             "The files lie in the state directory afterwards; the answer names where. A package that is installed already is "
-                + "opened from its header, whatever its size. A refusal is written into the log, and changes nothing else."
+                + "opened from its header, whatever its size. A refusal is written into the log, and changes nothing else.",
+            "With a socket the daemon judges and keeps the files: with its store, its roots and its policy.",
         ],
-        options: [.state] + Judging.shared,
+        options: [.state, .socket] + Judging.shared,
+        choices: [.store],
         examples: ["nsh-pkgtool open orders-6.nshpkg --state store --root root.pub"],
         judgedOperands: 1,
         run: run)
@@ -20,18 +21,18 @@ enum OpenVerb {
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let console = invocation.console
         let file = try invocation.arguments.operand(0)
-        let state = try Judging.requiredState(invocation)
-        let judging = try Judging(invocation)
+        let door = try PackageDoors.find(invocation, try StorePlace.required(by: invocation), .writes)
         // A file that is not there must not leave an empty store behind.
         _ = try PackageFile.open(file)
-        let core = try PinnedStore.open(state, judging, isReadOnly: false, console)
-        var reporter = VerdictReporter(console: console, roots: judging.roots, now: judging.clock.now())
+        try door.prepare()
+        var reporter = VerdictReporter(
+            console: console, rootFiles: console.isVerbose ? try door.rootFiles() : [:], now: door.now)
         let bar = ProgressBar(Terminal.safe(file), isWanted: !console.isQuiet)
         Interruption.remember()
         do {
-            let package = try core.open(path: file, lists: judging.lists, monitor: bar.monitor)
+            let (report, directory) = try door.open(file, bar.monitor)
             bar.finish()
-            try reporter.accepted(file, package.report, .init(directory: package.directory.path))
+            try reporter.accepted(file, report, directory: directory)
         } catch let failure as OutputFailure {
             throw failure
         } catch {

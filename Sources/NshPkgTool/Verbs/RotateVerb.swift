@@ -1,6 +1,7 @@
 import NshCommandLine
 import NshPublishing
 import NshTrust
+import NshTrustWire
 
 /// `rotate --check`: who would be stranded when hosts pin other roots.
 enum RotateVerb {
@@ -60,7 +61,12 @@ enum RotateVerb {
             failure = Failure(error)
         }
         if console.isJSON {
-            var object = VerdictReporter.object(file: file, failure: failure, report: nil, extra: .init())
+            var object =
+                failure?.object(file: file)
+                ?? [
+                    "file": .text(file), "verdict": .text(Verdict.accepted.rawValue), "code": .null,
+                    "message": .text(""),
+                ]
             if let row {
                 object["message"] = .text(row.message)
                 object.append("outcome", .text(row.outcome.rawValue))

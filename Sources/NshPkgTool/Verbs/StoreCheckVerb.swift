@@ -1,4 +1,5 @@
 import NshTrust
+import NshTrustWire
 
 /// `store check`: looks for damage in a store and in what it has installed.
 enum StoreCheckVerb {
@@ -9,14 +10,15 @@ enum StoreCheckVerb {
             "Reads the whole database and every installed file, and writes nothing. A tree that is damaged is extracted again "
                 + "when its package is opened next. Exit status 1 when something is wrong."
         ],
-        options: [.state],
+        options: [.state, .socket],
+        choices: [.store],
         examples: ["nsh-pkgtool store check --state store"],
         run: run)
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let console = invocation.console
-        let store = try StoreAccess.open(try Judging.requiredState(invocation), isReadOnly: true)
-        let found = try store.check { Interruption.signal != 0 }
+        let store = try StoreDoors.open(invocation, isReadOnly: true)
+        let found = try store.check()
         for problem in found.problems {
             let object: JSONObject = [
                 "verdict": .text("refused"), "code": .text(problem.code), "message": .text(problem.message),
@@ -28,10 +30,9 @@ enum StoreCheckVerb {
             }
         }
         guard found.problems.isEmpty else { return .refused }
-        let count = Amount.count(Int64(found.packages), "installed package")
         try console.answer(
-            ["verdict": .text("accepted"), "code": .null, "message": .text("the store and \(count) are whole")],
-            text: "\(console.paint.good("OK"))  the store and \(count) are whole")
+            ["verdict": .text("accepted"), "code": .null, "message": .text(found.message)],
+            text: "\(console.paint.good("OK"))  \(found.message)")
         return .done
     }
 }

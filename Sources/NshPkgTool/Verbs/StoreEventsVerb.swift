@@ -9,13 +9,19 @@ enum StoreEventsVerb {
         summary: "show what was decided, when, why and by whom",
         details: [
             "Oldest first. The log is bounded; a flood of equal refusals is one row with a count. “by” is the user and process id.",
-            "To go on where the last look ended, give its last number to --after.",
+            "To go on where the last look ended, give its last number to --after. A daemon tells only its administrators who "
+                + "asked; followed, it may be restarted, and no row is missed.",
         ],
         options: [
-            .state, .value("after", nil, "N", help: "only rows with a greater number"),
+            .state, .socket, .value("after", nil, "N", help: "only rows with a greater number"),
             .value("limit", nil, "N", help: "at most this many rows"),
+            .flag("follow", "f", "go on with what is decided from then on, until interrupted"),
         ],
-        examples: ["nsh-pkgtool store events --state store --json --after 120"],
+        choices: [.store],
+        examples: [
+            "nsh-pkgtool store events --state store --json --after 120",
+            "nsh-pkgtool store events --socket /run/nsh-trust/trustd.sock --follow",
+        ],
         run: run)
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
@@ -23,40 +29,51 @@ enum StoreEventsVerb {
         let range: ClosedRange<Int64> = 0...JSONReader.maximumInteger
         var after = try arguments.value("after").map { try OptionValue.integer($0, "after", in: range) } ?? 0
         var left = try arguments.value("limit").map { try OptionValue.integer($0, "limit", in: range) } ?? .max
-        let store = try StoreAccess.open(try Judging.requiredState(invocation), isReadOnly: true)
+        let store = try StoreDoors.open(invocation, isReadOnly: true)
+        let console = invocation.console
         var isFirst = true
         while left > 0 {
             let page = try store.events(after: after, limit: Int(min(left, 1000)))
-            if isFirst, after > 0, page.oldest > after + 1 {
-                try invocation.console.warning("rows between \(after) and \(page.oldest) are no longer kept")
-            }
+            if isFirst, let oldest = page.oldest { try warn(after, oldest, console) }
             isFirst = false
             if page.events.isEmpty { break }
-            for row in page.events { try report(row, invocation.console) }
+            for row in page.events { try report(row, console) }
             left -= Int64(page.events.count)
             after = page.next
         }
+        if arguments.has("follow"), left > 0 { try follow(store, after, left, console) }
         return .done
     }
 
-    private static func report(_ row: StoredEvent, _ console: Console) throws(OutputFailure) {
+    /// Reports what comes, each row at once, until so many have come.
+    private static func follow(_ store: any StoreDoor, _ after: Int64, _ limit: Int64, _ console: Console) throws {
+        try console.flush()
+        var (last, left) = (after, limit)
+        try store.follow(after: after) { row in
+            switch row {
+            case .gap(let oldest): try warn(last, oldest, console)
+            case .event(let event):
+                try report(event, console)
+                last = event.event.sequence
+                left -= 1
+            }
+            try console.flush()
+            return left > 0
+        }
+    }
+
+    private static func warn(_ after: Int64, _ oldest: Int64, _ console: Console) throws(OutputFailure) {
+        try console.warning("rows between \(after) and \(oldest) are no longer kept")
+    }
+
+    private static func report(_ row: EventDocument, _ console: Console) throws(OutputFailure) {
         let event = row.event
-        var object: JSONObject = [
-            "sequence": .integer(row.sequence), "time": .integer(event.time), "kind": .text(event.kind.rawValue),
-        ]
-        object.add("app", event.app.map { .text($0.text) })
-        object.add("build", event.build.map { .integer($0) })
-        object.add("digest", event.digest.map { .text($0.hex) })
-        object.add("code", event.code.map { .text($0) })
-        object.append("message", .text(event.message))
-        object.append("uid", .integer(Int64(event.uid)))
-        object.append("pid", .integer(Int64(event.pid)))
-        object.append("count", .integer(row.count))
-        let code = event.code.map { " \(Terminal.safe($0))" } ?? ""
-        let count = row.count > 1 ? "  (\(row.count) times)" : ""
+        let code = event.code.map { " \(Terminal.safe($0.rawValue))" } ?? ""
+        let caller = row.showsCaller ? "  by \(event.uid)/\(event.pid)" : ""
+        let count = event.count > 1 ? "  (\(event.count) times)" : ""
         try console.answer(
-            object,
-            text: "\(row.sequence)  \(Timestamp.text(event.time))  \(event.kind.rawValue)\(code)  "
-                + "\(Terminal.safe(event.message))  by \(event.uid)/\(event.pid)\(count)")
+            row.object,
+            text: "\(event.sequence)  \(Timestamp.text(event.time))  \(Terminal.safe(event.kind))\(code)  "
+                + "\(Terminal.safe(event.message))\(caller)\(count)")
     }
 }

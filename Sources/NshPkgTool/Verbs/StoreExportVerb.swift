@@ -10,12 +10,13 @@ enum StoreExportVerb {
         details: [
             "Trees and the log stay behind. Whoever imports the file believes it: bring it over a trusted way."
         ],
-        options: [.state, .output],
+        options: [.state, .socket, .output],
+        choices: [.store],
         examples: ["nsh-pkgtool store export --state store -o store.json"],
         run: run)
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
-        let export = try StoreAccess.open(try Judging.requiredState(invocation), isReadOnly: true).export()
+        let export = try StoreDoors.open(invocation, isReadOnly: true).export()
         let path = try invocation.arguments.required("output")
         Interruption.remember()
         try OutputFile.write(export.serialized + [0x0A], to: path)

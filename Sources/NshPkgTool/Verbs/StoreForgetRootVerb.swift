@@ -14,14 +14,15 @@ enum StoreForgetRootVerb {
             "Lists stay in force for every program that uses the store, also when their root is no longer pinned. This is the "
                 + "way to end that, for a root that is gone for good. It is logged."
         ],
-        options: [.state],
+        options: [.state, .socket],
+        choices: [.store],
         examples: ["nsh-pkgtool store forget-root old-root.pub --state store"],
         run: run)
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
         let name = try invocation.arguments.operand(0)
         let issuer = try Digest(hex: name) ?? KeyFiles.publicKey(at: name).hash
-        let store = try StoreAccess.open(try Judging.requiredState(invocation), isReadOnly: false)
+        let store = try StoreDoors.open(invocation, isReadOnly: false)
         guard try store.forgetRoot(issuer) else {
             throw Failure(
                 .error, TroubleCode.notInstalled.rawValue, "no list of root \(issuer.shortHex) is in force here",

@@ -1,6 +1,7 @@
 import NshCommandLine
 import NshPublishing
 import NshTrust
+import NshTrustWire
 
 /// `update-revocations`: a list comes into force.
 enum UpdateRevocationsVerb {
@@ -12,7 +13,10 @@ enum UpdateRevocationsVerb {
             "A list counts when a trusted root has issued and signed it and it is newer than that root’s list in force. Once "
                 + "applied it stays in force for every program that uses the store."
         ],
-        options: [.state, .flag("dry-run", nil, "say what would happen, and write nothing"), .root, .threshold],
+        options: [
+            .state, .socket, .flag("dry-run", nil, "say what would happen, and write nothing"), .root, .threshold,
+        ],
+        choices: [.store],
         examples: [
             "nsh-pkgtool update-revocations list-2.json --state store --root root.pub --dry-run"
         ],
@@ -23,45 +27,37 @@ enum UpdateRevocationsVerb {
         let console = invocation.console
         let file = try invocation.arguments.operand(0)
         let isRehearsal = invocation.arguments.has("dry-run")
-        let state = try Judging.requiredState(invocation)
-        let judging = try Judging(invocation)
+        let place = try StorePlace.required(by: invocation)
+        let door = try PackageDoors.find(invocation, place, isRehearsal ? .reads : .writes)
         do {
-            let limit = Int(judging.options.limits.revocationListBytes)
-            let bytes = try InputFile.read(file, limit: limit, what: "the revocation list").bytes
-            let core = try PinnedStore.open(state, judging, isReadOnly: isRehearsal, console)
-            let update = try core.applyRevocations(bytes, dryRun: isRehearsal)
-            try report(file, update, isRehearsal: isRehearsal, console)
+            let bytes = try InputFile.read(
+                file, limit: Int(Limits().revocationListBytes), what: "the revocation list"
+            ).bytes
+            try door.prepare()
+            let update = try door.applyRevocations(bytes)
+            try report(RevocationUpdateDocument(update, isRehearsal: isRehearsal, file: file), console)
             return .done
         } catch let failure as OutputFailure {
             throw failure
         } catch {
-            var reporter = VerdictReporter(console: console, roots: judging.roots, now: judging.clock.now())
+            var reporter = VerdictReporter(console: console, rootFiles: [:], now: door.now)
             try reporter.failed(file, error)
             return reporter.status
         }
     }
 
     private static func report(
-        _ file: String, _ update: NshRevocationUpdate, isRehearsal: Bool, _ console: Console
+        _ document: RevocationUpdateDocument, _ console: Console
     ) throws(OutputFailure) {
-        let what = update.changed ? (isRehearsal ? "would be applied" : "applied") : "in force already"
-        let message = "list \(update.sequence) of root \(update.issuer.prefix(16)) \(what)"
-        var lines = ["\(console.paint.good("OK"))  \(Terminal.safe(file)): \(message)"]
+        let (update, isRehearsal) = (document.update, document.isRehearsal)
+        var lines = ["\(console.paint.good("OK"))  \(Terminal.safe(document.file ?? "")): \(document.message)"]
         for app in update.stoppedApps {
             lines.append("    \(isRehearsal ? "would stop" : "stops") \(Terminal.safe(app))")
         }
         if isRehearsal, update.changed, update.stoppedApps.isEmpty {
             lines.append("    no installed app would be stopped")
         }
-        try console.answer(
-            [
-                "file": .text(file), "verdict": .text("accepted"), "code": .null, "message": .text(message),
-                "issuer": .text(update.issuer), "sequence": .integer(update.sequence),
-                "changed": .boolean(update.changed), "dryRun": .boolean(isRehearsal),
-                "stoppedApps": .array(update.stoppedApps.map { .text($0) }),
-                "warnings": .array(update.warnings.map { .text($0) }),
-            ],
-            text: lines.joined(separator: "\n"))
+        try console.answer(document.object, text: lines.joined(separator: "\n"))
         for warning in update.warnings { try console.warning(warning) }
     }
 }

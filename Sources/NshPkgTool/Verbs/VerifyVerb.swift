@@ -12,9 +12,11 @@ enum VerifyVerb {
         summary: "check packages whole, and change nothing",
         details: [
             "Everything is checked: roots, certificate, signature, rules, and every byte of the payload. With a state directory "
-                + "the lists and accepted builds of its store count too; nothing is written there, and none is made."
+                + "the lists and accepted builds of its store count too; nothing is written there, and none is made.",
+            "With a socket the daemon judges: with its store, its roots and its policy.",
         ],
-        options: Judging.unrecorded + [.state],
+        options: Judging.unrecorded + [.state, .socket],
+        choices: [.store],
         examples: [
             "nsh-pkgtool verify orders-6.nshpkg",
             "nsh-pkgtool verify -v *.nshpkg --root root.pub --revocations list-2.json",
@@ -27,16 +29,15 @@ enum VerifyVerb {
         let console = invocation.console
         let files = invocation.arguments.operands
         guard files.filter({ $0 == "-" }).count <= 1 else { throw UsageError("standard input can be read once") }
-        let judging = try Judging(invocation)
-        let core = try Judging.state(invocation).map {
-            try PinnedStore.open($0, judging, isReadOnly: true, console)
-        }
-        var reporter = VerdictReporter(console: console, roots: judging.roots, now: judging.clock.now())
+        let door = try PackageDoors.find(invocation, try StorePlace.named(by: invocation), .reads)
+        try door.prepare()
+        var reporter = VerdictReporter(
+            console: console, rootFiles: console.isVerbose ? try door.rootFiles() : [:], now: door.now)
         Interruption.remember()
         for file in files where Interruption.signal == 0 {
             let bar = ProgressBar(Terminal.safe(file), isWanted: !console.isQuiet)
             do {
-                let report = try verify(file, judging, core, bar.monitor)
+                let report = try door.verify(file, bar.monitor)
                 bar.finish()
                 try reporter.accepted(file, report)
             } catch let failure as OutputFailure {
@@ -47,23 +48,5 @@ enum VerifyVerb {
             }
         }
         return reporter.status
-    }
-
-    private static func verify(
-        _ file: String, _ judging: Judging, _ core: TrustCore?, _ monitor: Monitor
-    ) throws -> NshReport {
-        let isStandardInput = file == "-"
-        if let core {
-            guard isStandardInput else { return try core.verify(path: file, lists: judging.lists, monitor: monitor) }
-            var input = StandardInput()
-            return try core.verify(&input, lists: judging.lists, monitor: monitor)
-        }
-        let verification = try judging.verification()
-        if isStandardInput {
-            var input = StandardInput()
-            return try verification.report(&input, store: nil, monitor: monitor)
-        }
-        var input = FileInput(try PackageFile.open(file))
-        return try verification.report(&input, store: nil, monitor: monitor)
     }
 }

@@ -1,4 +1,4 @@
-import NshTrust
+package import NshTrust
 import NshTrustWire
 
 /// The daemon's requests as calls that block; callers bring the thread.
@@ -22,6 +22,13 @@ package final class DaemonAPI: Sendable {
     package init(socketPath: String) { self.socketPath = socketPath }
 
     // MARK: - Asking
+
+    /// Connects ahead of the first question.
+    ///
+    /// - Throws: `ioFailure` naming the socket when nobody answers, `badRequest`.
+    package func connect() throws(Trouble) {
+        keep(HTTPConnection(try UnixStream.connect(to: socketPath, Patience(silence: Self.quickSeconds))))
+    }
 
     /// Asks, and reads the answer as one JSON object.
     ///
