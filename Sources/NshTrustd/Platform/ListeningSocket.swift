@@ -46,13 +46,14 @@ final class ListeningSocket {
     /// permission and gets its group and mode when nobody can have connected yet.
     ///
     /// - Parameters:
-    ///   - path: Where; its directory must be this user's or root's and nobody else's to write.
+    ///   - path: Where; its directory is made when missing, and must be this user's or root's and nobody else's to write.
     ///   - access: Who may connect.
     /// - Returns: The socket.
     /// - Throws: `badRequest` for a path that no socket can have, `exists` when something else is there or another
     ///   daemon listens, `storeUnsafe` for a directory that others may write, `ioFailure`.
     static func make(_ path: String, _ access: Access) throws(Trouble) -> ListeningSocket {
         let (parent, name) = try split(path)
+        try Directory.make(parent, permissions: 0o755)
         let directory = try Directory.open(parent)
         if let exposure = try directory.status().exposure {
             throw Trouble(.storeUnsafe, "the socket’s directory \(Printable.escaped(parent)): \(exposure)")
