@@ -65,10 +65,12 @@ def refusals():
         roots = daemon.get("/v1/status").json["roots"]
         equal("status says so", [(root["key"], root["withdrawn"]) for root in roots], [(key_hash(publisher / "root.pub"), True)])
         equal("open says so", daemon.open(publisher / "orders-1.nshpkg").code, "rootWithdrawn")
-        equal("no root is left: it cannot decide", daemon.get("/v1/health").status, 503)
         daemon.stop()
         daemon.start()
-        equal("after a restart, too", verdict(daemon, name), ("refused", "rootWithdrawn"))
+        # The only root there is is passed over from now on: nothing can be judged.
+        answer = daemon.check(name)
+        equal("after a restart it does not start either", (answer.status, answer.code), (503, "noTrustedRoots"))
+        equal("and health says why", (daemon.get("/v1/health").status, daemon.get("/v1/health").code), (503, "noTrustedRoots"))
 
 
 def stale():
@@ -104,9 +106,12 @@ def expires():
         tool("certify", "--quiet", "--root", publisher / "root.secret", "--key", publisher / "short-key.pub", "--publisher", "Example Ltd", "--apps",
              "com.example.*", "--not-after", end, "-o", publisher / "short.cert")
         name = daemon.open(publisher.package(1, key="short-key", certificate="short.cert")).json.get("digest")
+        other = publisher.package(1, app="late", key="short-key", certificate="short.cert")
         equal("accepted while the certificate counts", verdict(daemon, name), ACCEPTED)
-        true("certificateExpired when it has run out",
-             within(end - time.time() + 4, lambda: verdict(daemon, name) == ("refused", "certificateExpired"), 0.1), verdict(daemon, name))
+        true("a package that comes when it has run out is refused",
+             within(end - time.time() + 4, lambda: daemon.post("/v1/packages/verify", {"path": str(other)}).code == "certificateExpired", 0.1))
+        # Rule 8 asks this of a package only as long as the store has not accepted it.
+        equal("what was accepted before may go on", verdict(daemon, name), ACCEPTED)
 
 
 def roots():
@@ -129,7 +134,7 @@ def roots():
         equal("the other root still counts", verdict(daemon, digest(second)), ACCEPTED)
         equal("health stays well", daemon.get("/v1/health").status, 200)
         (daemon.roots / "root2.pub").unlink()
-        true("removed without a signal, too", within(5, lambda: verdict(daemon, digest(second)) == ("refused", "untrustedRoot")))
+        true("removed without a signal, too", within(5, lambda: verdict(daemon, digest(second)) == (None, "noTrustedRoots")), verdict(daemon, digest(second)))
         equal("without any root it cannot decide", (daemon.get("/v1/health").status, daemon.get("/v1/health").code), (503, "noTrustedRoots"))
         daemon.trust(publisher / "root.pub")
         true("a root that comes back", within(5, lambda: daemon.get("/v1/health").status == 200 and verdict(daemon, name) == ACCEPTED))
@@ -192,14 +197,15 @@ def others():
         name = daemon.open(package).json["digest"]
         equal("accepted before", verdict(daemon, name), ACCEPTED)
         tool("update-revocations", publisher.list("--package", package), "--state", daemon.state, "--root", publisher / "root.pub")
-        equal("a list that the tool applied counts at once", verdict(daemon, name), ("refused", "packageRevoked"))
+        true("a list that the tool applied counts at once", within(0.1, lambda: verdict(daemon, name) == ("refused", "packageRevoked")), verdict(daemon, name))
         tool("open", publisher.package(1, app="other"), "--state", daemon.state, "--root", publisher / "root.pub")
-        equal("a package that the tool opened", verdict(daemon, digest(publisher / "other-1.nshpkg")), ACCEPTED)
+        opened = digest(publisher / "other-1.nshpkg")
+        true("a package that the tool opened", within(0.1, lambda: verdict(daemon, opened) == ACCEPTED), verdict(daemon, opened))
         tool("open", publisher.package(2, app="other"), "--state", daemon.state, "--root", publisher / "root.pub")
-        equal("a newer build that the tool opened", verdict(daemon, digest(publisher / "other-1.nshpkg")), ("refused", "rolledBack"))
+        true("a newer build that the tool opened", within(0.1, lambda: verdict(daemon, opened) == ("refused", "rolledBack")), verdict(daemon, opened))
         tool("store", "remove", "com.example.other", "--state", daemon.state)
-        found = daemon.check(digest(publisher / "other-2.nshpkg"))
-        equal("a tree that the tool removed", (found.status, found.code), (404, "notInstalled"))
+        removed = digest(publisher / "other-2.nshpkg")
+        true("a tree that the tool removed", within(0.1, lambda: daemon.check(removed).code == "notInstalled"), verdict(daemon, removed))
 
 
 def main():

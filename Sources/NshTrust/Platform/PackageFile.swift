@@ -27,7 +27,8 @@ package final class PackageFile: Sendable {
     /// - Parameters:
     ///   - path: Any path; symbolic links are followed.
     ///   - forbidden: Files that are never opened here: the store's database and journal.
-    ///   - noMagicLinks: Whether links that lead to a process's open files are refused: for paths that others name.
+    ///   - noMagicLinks: For paths that others name: links that lead to a process's open files are refused, and of a
+    ///     forbidden file no more is said than of one that is not there.
     /// - Returns: The file, to be read from its start.
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`.
     package static func open(
@@ -41,7 +42,7 @@ package final class PackageFile: Sendable {
                     ? nsh_open_no_magic_links(AT_FDCWD, path, nsh_o_path())
                     : nsh_openat(AT_FDCWD, path, nsh_o_path(), 0)
             })
-        let status = try judge(looked.raw, name, forbidden)
+        let status = try judge(looked.raw, name, forbidden, orThrow: noMagicLinks ? .noSuchFile : .notARegularFile)
         let result = nsh_openat(AT_FDCWD, "/proc/self/fd/\(looked.raw)", O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
         // The file is there; what may be missing is /proc.
         guard result != -ENOENT else { throw Trouble(.ioFailure, "cannot read \(name): /proc is not mounted") }
@@ -64,19 +65,19 @@ package final class PackageFile: Sendable {
         _ descriptor: Int32, forbidden: Set<FileIdentity> = []
     ) throws(Trouble) -> PackageFile {
         let name = "descriptor \(descriptor)"
-        let status = try judge(descriptor, name, forbidden)
+        let status = try judge(descriptor, name, forbidden, orThrow: .notARegularFile)
         let own = OwnedDescriptor(
             owning: try SystemCall.check("cannot use \(name)") { nsh_duplicate(descriptor) })
         return PackageFile(own, length: status.size, name: name)
     }
 
     private static func judge(
-        _ descriptor: Int32, _ name: String, _ forbidden: Set<FileIdentity>
+        _ descriptor: Int32, _ name: String, _ forbidden: Set<FileIdentity>, orThrow code: TroubleCode
     ) throws(Trouble) -> FileStatus {
         let status = try FileStatus.of(descriptor: descriptor, name)
         guard status.kind == .regular else { throw Trouble(.notARegularFile, "\(name) is not a regular file") }
         guard !forbidden.contains(status.identity) else {
-            throw Trouble(.notARegularFile, "\(name) is the trust store’s own database, not a package")
+            throw Trouble(code, "\(name) is the trust store’s own database, not a package")
         }
         return status
     }

@@ -24,8 +24,8 @@ struct CallersFiles: Sendable {
     ///   - peer: The client.
     ///   - state: The state directory, whose database is never opened.
     /// - Returns: The file.
-    /// - Throws: `noSuchFile`; `notARegularFile` of what the client can reach; `forbidden` where paths of this client are
-    ///   not taken; `tooLarge`; `ioFailure` when the client's rights cannot be taken on.
+    /// - Throws: `noSuchFile`, also where paths of this client are not taken; `notARegularFile` of what the client can
+    ///   reach; `tooLarge`; `ioFailure` when the client's rights cannot be taken on.
     func open(_ path: String, for peer: Peer, state: StateDirectory) throws -> PackageFile {
         let file: PackageFile
         if FileSystemRights.canBeAssumed {
@@ -37,7 +37,8 @@ struct CallersFiles: Sendable {
         } else if peer.uid == ownUser {
             file = try Self.open(path, try state.databaseFiles()).get()
         } else {
-            throw Problem(.forbidden, "this daemon opens paths for its own user only; send the bytes instead")
+            // The same for every path of every such client, and what makes a client send the bytes.
+            throw Trouble(.noSuchFile, "this daemon opens paths for its own user only; send the bytes instead")
         }
         guard file.length <= maximumBytes else {
             throw Problem(.tooLarge, "\(file.name) has \(file.length) bytes, \(maximumBytes) are allowed")

@@ -5,9 +5,11 @@ import TestSupport
 import Testing
 
 @Suite struct PackageFileTests {
-    private static func code(_ path: String, forbidden: Set<FileIdentity> = []) throws -> TroubleCode? {
+    private static func code(
+        _ path: String, forbidden: Set<FileIdentity> = [], noMagicLinks: Bool = false
+    ) throws -> TroubleCode? {
         do {
-            _ = try PackageFile.open(path, forbidden: forbidden)
+            _ = try PackageFile.open(path, forbidden: forbidden, noMagicLinks: noMagicLinks)
             return nil
         } catch {
             return error.code
@@ -45,6 +47,7 @@ import Testing
         #expect(symlink(path, "\(directory.path)/soft") == 0)
         for name in [path, "\(directory.path)/hard", "\(directory.path)/soft"] {
             #expect(try Self.code(name, forbidden: [identity]) == .notARegularFile)
+            #expect(try Self.code(name, forbidden: [identity], noMagicLinks: true) == .noSuchFile)
         }
         let descriptor = OwnedDescriptor(owning: open(path, O_RDONLY))
         let trouble = #expect(throws: Trouble.self) {
