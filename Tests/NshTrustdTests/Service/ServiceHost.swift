@@ -155,8 +155,9 @@ final class ServiceHost: Sendable {
         guard file >= 0 else { throw Trouble(.noSuchFile, path) }
         defer { close(file) }
         var before = bytes
-        guard pread(file, &before, before.count, 0) == bytes.count, pwrite(file, bytes, bytes.count, 0) == bytes.count
-        else { throw Trouble(.ioFailure, path) }
+        let count = pread(file, &before, before.count, 0)
+        guard count > 0, pwrite(file, bytes, count, 0) == count else { throw Trouble(.ioFailure, path) }
+        before.removeLast(before.count - count)
         return before
     }
 
