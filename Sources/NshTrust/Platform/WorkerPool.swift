@@ -10,7 +10,7 @@ package final class WorkerPool: Sendable {
     /// Makes a pool without threads.
     ///
     /// - Parameter maximumThreads: How many jobs may run at once, at least 1; by default twice the processors, at least 4.
-    package init(maximumThreads: Int = max(4, 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN)))) {
+    package init(maximumThreads: Int = max(4, 2 * Processors.count)) {
         queue = JobQueue(maximumThreads: max(maximumThreads, 1))
     }
 

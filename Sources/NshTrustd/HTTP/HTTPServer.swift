@@ -29,7 +29,7 @@ final class HTTPServer: Sendable {
         listening socket: consuming OwnedDescriptor, service: any HTTPService, limits: ServerLimits = ServerLimits(),
         observe: @escaping @Sendable (ServerEvent) -> Void = { _ in }
     ) throws(Trouble) {
-        let threads = min(max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1), 8)
+        let threads = min(Processors.count, 8)
         core = ServerCore(service: service, limits: limits, threads: threads, observe: observe)
         workers = try Self.startWorkers(threads, for: core)
         do {
