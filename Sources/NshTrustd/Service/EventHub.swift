@@ -11,6 +11,8 @@ import Synchronization
 final class EventHub: Sendable {
     /// How many may follow at once.
     static let maximumFollowers = 512
+    /// How many of them may be one user's.
+    static let maximumPerUser = 256
     /// How long the thread waits without a change, in seconds; then it looks at the store anyway.
     private static let idleSeconds = 1.0
     /// How long it waits after a trouble of the store, in seconds.
@@ -22,7 +24,8 @@ final class EventHub: Sendable {
 
     private struct Shared: Sendable {
         var newcomers: [Follower] = []
-        var count = 0
+        var users: [UInt32: Int] = [:]
+        var count: Int { users.values.reduce(0, +) }
         var isRunning = false
         var isStopped = false
         var trouble: Trouble?
@@ -58,22 +61,25 @@ final class EventHub: Sendable {
     ///
     /// - Parameters:
     ///   - sequence: Events with a greater number are sent; nil for those from now on.
+    ///   - user: Who follows.
     ///   - showsCaller: Whether events say who asked.
     /// - Returns: The stream.
-    /// - Throws: `overloaded` when too many follow; `stopping`.
-    func follow(after sequence: Int64?, showsCaller: Bool) throws(Problem) -> EventStream {
-        let follower = Follower(stream: EventStream(), showsCaller: showsCaller, position: sequence)
+    /// - Throws: `overloaded` when too many follow, or too many of this user; `stopping`.
+    func follow(after sequence: Int64?, by user: UInt32, showsCaller: Bool) throws(Problem) -> EventStream {
+        let follower = Follower(stream: EventStream(), user: user, showsCaller: showsCaller, position: sequence)
         // So that the client sees at once that it is heard.
         follower.stream.append(Array(":\n\n".utf8))
         let isAdded: Bool? = shared.withLock { shared in
             guard shared.isRunning, !shared.isStopped else { return nil }
-            guard shared.count < Self.maximumFollowers else { return false }
+            guard shared.count < Self.maximumFollowers, shared.users[user, default: 0] < Self.maximumPerUser else {
+                return false
+            }
             shared.newcomers.append(follower)
-            shared.count += 1
+            shared.users[user, default: 0] += 1
             return true
         }
         guard let isAdded else { throw Problem(.stopping, "the log is not watched; ask again when the daemon runs") }
-        guard isAdded else { throw Problem(.overloaded, "\(Self.maximumFollowers) clients follow the log already") }
+        guard isAdded else { throw Problem(.overloaded, "as many clients as may follow the log already") }
         follower.stream.whenDrained { [watch, lag = follower.lag] in
             if lag.isBehind.load(ordering: .acquiring) { watch.wake() }
         }
@@ -110,11 +116,8 @@ final class EventHub: Sendable {
                 return (shared.newcomers, shared.isStopped)
             }
             followers += newcomers
-            let before = followers.count
-            followers.removeAll { $0.stream.isClosed }
-            let gone = isStopped ? before : before - followers.count
-            shared.withLock { $0.count -= gone }
             if isStopped { break }
+            dropClosed(&followers)
             do {
                 let isDone = try serve(&followers, &newest)
                 note(nil)
@@ -124,7 +127,22 @@ final class EventHub: Sendable {
                 pause = Self.retrySeconds
             }
         }
-        shared.withLock { $0.isRunning = false }
+        shared.withLock { shared in
+            shared.users = [:]
+            shared.isRunning = false
+        }
+    }
+
+    private func dropClosed(_ followers: inout [Follower]) {
+        let closed = followers.filter { $0.stream.isClosed }
+        if closed.isEmpty { return }
+        followers.removeAll { $0.stream.isClosed }
+        shared.withLock { shared in
+            for follower in closed {
+                let left = shared.users[follower.user, default: 1] - 1
+                shared.users[follower.user] = left == 0 ? nil : left
+            }
+        }
     }
 
     private func note(_ error: NshError?) {
@@ -185,6 +203,8 @@ private struct Follower: Sendable {
 
     /// Where the events go.
     let stream: EventStream
+    /// Who follows.
+    let user: UInt32
     /// Whether events say who asked.
     let showsCaller: Bool
     /// Everything up to this number was handed on, or was not asked for.

@@ -90,19 +90,21 @@ enum Handlers {
     }
 
     /// `POST /v1/packages/check`: whether an installed package may start now.
-    static func check(_ service: TrustService, _ call: Call) throws -> Response {
+    static func check(_ service: TrustService, _ call: Call) throws -> Outcome {
         let digest = try RequestBody.digest(call.body)
         do {
             let package = try counted(.check, service) { try service.core.check(digest) }
-            return CheckAnswer.response(
-                CheckDocument(package, directory: service.directory(of: package), refusal: nil))
+            let document = CheckDocument(package, directory: service.directory(of: package), refusal: nil)
+            return .answer(service.finish(CheckAnswer.response(document), call))
         } catch let refusal as Refusal {
-            // Who it is that may not start is looked up for the answer only.
-            guard let package = try service.core.store.read({ try $0.installedPackage(digest) }) else {
-                throw Trouble(.notInstalled, "package \(digest.shortHex) is not installed here")
+            // What it is that may not start is looked up for the answer only, where the store may be waited for.
+            return service.queued(.queries, call) { service, _ in
+                guard let package = try service.core.store.read({ try $0.installedPackage(digest) }) else {
+                    throw Trouble(.notInstalled, "package \(digest.shortHex) is not installed here")
+                }
+                return CheckAnswer.response(
+                    CheckDocument(package, directory: service.directory(of: package), refusal: refusal))
             }
-            return CheckAnswer.response(
-                CheckDocument(package, directory: service.directory(of: package), refusal: refusal))
         }
     }
 
@@ -162,7 +164,7 @@ enum Handlers {
             throw Problem(.badRequest, "a log that is followed has no limit", member: "limit")
         }
         let after = arguments.integer("after") ?? arguments.integer(Parameter.lastEventID)
-        let stream = try service.events.follow(after: after, showsCaller: call.isAdmin)
+        let stream = try service.events.follow(after: after, by: call.peer.uid, showsCaller: call.isAdmin)
         _ = service.finish(Response(status: 200, body: []), call)
         return .events(stream)
     }

@@ -69,7 +69,7 @@ enum OpenAPISchemas {
         return Schema.object([
             Schema.required("payload", Schema.base64),
             Schema.required("payloadType", Schema.words([Envelope.Kind.revocations.rawValue])),
-            Schema.required("signatures", Schema.array(signature, maximum: 16)),
+            Schema.required("signatures", Schema.array(signature, maximum: 8)),
         ])
     }
 

@@ -6,7 +6,7 @@ enum Routes {
     static let table: [Route] = [
         Route(
             .post, "/v1/packages/check", "checkPackage", for: .engine,
-            body: .document(.digest, limit: RequestBody.limit), answer: .check, .atOnce(Handlers.check),
+            body: .document(.digest, limit: RequestBody.limit), answer: .check, .split(Handlers.check),
             statuses: [200, 400, 403, 404, 413, 415, 500, 503],
             "May this installed package start now?"),
         Route(

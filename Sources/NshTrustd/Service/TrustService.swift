@@ -31,6 +31,7 @@ final class TrustService: HTTPService {
     /// The same moment in seconds since 1970 UTC.
     let startedAt = WallClock.system.now()
     private let grants: Grants
+    private let complaints = Locked<[String: UInt64]>([:])
     private let statePath: String
 
     /// Brings the service up; its threads start when there is work.
@@ -224,13 +225,25 @@ final class TrustService: HTTPService {
             return finish(try handler(), call)
         } catch {
             var problem = Problem(error)
-            if problem.status == 500 || !call.route.statuses.contains(problem.status) {
-                log.write(.error, "\(call.route.operation): \(problem.detail) (\(problem.code))")
-            }
             if !call.route.statuses.contains(problem.status) { problem.status = 500 }
+            if problem.status == 500 { complain(problem, call.route) }
             return finish(problem.response, call)
         }
     }
+
+    /// Logs what should not happen; the same code once in a while only, however often clients ask.
+    private func complain(_ problem: Problem, _ route: Route) {
+        let now = MonotonicTime.nanoseconds()
+        let isDue = complaints.withLock { complaints in
+            if let last = complaints[problem.code], now - last < Self.complaintInterval { return false }
+            complaints[problem.code] = now
+            return true
+        }
+        if isDue { log.write(.error, "\(route.operation): \(problem.detail) (\(problem.code))") }
+    }
+
+    /// How long the same complaint is not repeated, in nanoseconds.
+    private static let complaintInterval: UInt64 = 10_000_000_000
 
     /// Counts an answer.
     func finish(_ response: Response, _ call: Call) -> Response {

@@ -3,7 +3,8 @@ import NshTrust
 
 /// The threads of the service: a few lanes, so that work of one kind never keeps another kind waiting.
 ///
-/// Each has a bounded number of threads and of jobs that wait; what is beyond is turned away at once.
+/// Each has a bounded number of threads and of jobs that wait; what is beyond is turned away at once. No one user can
+/// fill a lane that everybody may use.
 final class WorkQueue: Sendable {
     /// The lanes.
     enum LaneName: String, CaseIterable, Sendable {
@@ -27,10 +28,10 @@ final class WorkQueue: Sendable {
             uniqueKeysWithValues: LaneName.allCases.map { name in
                 let lane =
                     switch name {
-                    case .files: Lane(threads: workers, waiting: 64, yields: true)
+                    case .files: Lane(threads: workers, waiting: 64, perUser: 48, yields: true)
                     case .uploads: Lane(threads: 16, waiting: 16, perUser: 8, yields: true)
                     case .upkeep: Lane(threads: 1, waiting: 8, yields: true)
-                    case .queries: Lane(threads: 2, waiting: 256)
+                    case .queries: Lane(threads: 2, waiting: 256, perUser: 128)
                     }
                 return (name, lane)
             })

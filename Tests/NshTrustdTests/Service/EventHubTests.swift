@@ -112,8 +112,11 @@ struct EventHubTests {
 
     @Test("only so many follow, and who left makes room")
     func bound() throws {
-        var streams = try (0..<EventHub.maximumFollowers).map { _ in try host.follow() }
-        let answer = try host.send("GET /v1/events?follow=true")
+        var streams = try (0..<EventHub.maximumPerUser).map { _ in try host.follow(peer: ServiceHost.other) }
+        let second = try host.send("GET /v1/events?follow=true", peer: ServiceHost.other)
+        #expect(second.status == 503 && second.code == "overloaded")
+        streams += try (streams.count..<EventHub.maximumFollowers).map { _ in try host.follow() }
+        let answer = try host.send("GET /v1/events?follow=true", peer: ServiceHost.engine)
         #expect(answer.status == 503 && answer.code == "overloaded")
         streams.removeLast().close()
         let deadline = MonotonicTime.nanoseconds() + 10_000_000_000
