@@ -68,6 +68,9 @@ let package = Package(
             linkerSettings: staticExecutable),
         .executableTarget(
             name: "EmbedHost", dependencies: ["NshTrust"], path: "Examples/EmbedHost", swiftSettings: strict),
+        .executableTarget(
+            name: "EngineHost", dependencies: ["NshTrust", "NshTrustClient"], path: "Examples/EngineHost",
+            swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["NshTrust", "CSodium", "CZstd"], path: "Tests/TestSupport",
             swiftSettings: strict),
