@@ -64,6 +64,15 @@ enum Advice {
     /// Returns the hint for a code in text form, or nil when there is none.
     static func hint(_ code: String) -> String? {
         if let refusal = RefusalCode(rawValue: code) { return hint(refusal) }
-        return TroubleCode(rawValue: code).flatMap(hint)
+        if let trouble = TroubleCode(rawValue: code) { return hint(trouble) }
+        return daemonHints[code]
     }
+
+    /// What is next about the codes that only a daemon answers with.
+    private static let daemonHints = [
+        "forbidden": "nsh-trustd lets its administrators do that: see --admin and --engine in its manual page",
+        "overloaded": "nsh-trustd has too much to do; try again in a moment",
+        "stopping": "nsh-trustd is about to stop; try again when it runs",
+        "tooLarge": "nsh-trustd takes no larger packages: see --max-package in its manual page",
+    ]
 }
