@@ -160,9 +160,6 @@ enum Handlers {
     static func events(_ service: TrustService, _ call: Call) throws -> Outcome {
         let arguments = call.arguments
         guard arguments.boolean("follow") else { return service.queued(.queries, call, eventPage) }
-        guard !arguments.has("limit") else {
-            throw Problem(.badRequest, "a log that is followed has no limit", member: "limit")
-        }
         let after = arguments.integer("after") ?? arguments.integer(Parameter.lastEventID)
         let stream = try service.events.follow(after: after, by: call.peer.uid, showsCaller: call.isAdmin)
         _ = service.finish(Response(status: 200, body: []), call)

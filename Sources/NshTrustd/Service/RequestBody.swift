@@ -63,7 +63,7 @@ enum RequestBody {
         try members(body, of: PruneName.self, optional: [.keep, .dryRun]) {
             (reader: inout JSONReader, name: PruneName) throws(Refusal) in
             switch name {
-            case .keep: keep = Int(try reader.integer(in: keepRange))
+            case .keep: keep = Int(try integer(&reader, in: keepRange))
             case .dryRun: isRehearsal = try reader.boolean()
             }
         }
@@ -83,6 +83,22 @@ enum RequestBody {
     }
 
     // MARK: - Reading
+
+    /// Reads an integer in any spelling that JSON has for it: for JSON Schema, and so for our document, `2.0` is one.
+    private static func integer(
+        _ reader: inout JSONReader, in range: ClosedRange<Int64>
+    ) throws(Refusal) -> Int64 {
+        let number: Int64? =
+            switch try reader.value(numbers: .any) {
+            case .integer(let value): value
+            case .number(let digits): Double(digits).flatMap { Int64(exactly: $0) }
+            default: nil
+            }
+        guard let number, range.contains(number) else {
+            throw reader.malformed("an integer of \(range.lowerBound) to \(range.upperBound) is expected")
+        }
+        return number
+    }
 
     /// Reads `{"digest":"<64 digits>"}` without any white space; nil for everything else.
     private static func plainDigest(_ body: [UInt8]) -> Digest? {

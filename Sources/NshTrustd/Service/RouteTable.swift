@@ -65,7 +65,7 @@ enum Routes {
                     summary: "Only events with a greater number; with `follow` and without this, only new ones."),
                 Parameter(
                     name: "limit", kind: .integer(1...1000),
-                    summary: "The most events; 100 unless said otherwise. Not with `follow`."),
+                    summary: "The most events; 100 unless said otherwise. What is followed has no pages."),
                 Parameter(
                     name: "follow", kind: .boolean,
                     summary: "Keep the connection, and send events as they happen (server-sent events)."),

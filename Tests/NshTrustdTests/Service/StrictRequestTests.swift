@@ -20,6 +20,7 @@ struct StrictRequestTests {
             ("packages/verify", #"{"path":["/a"]}"#, "path"),
             ("store/prune", #"{"keep":0}"#, "keep"), ("store/prune", #"{"keep":"1"}"#, "keep"),
             ("store/prune", #"{"keep":1.5}"#, "keep"), ("store/prune", #"{"dryRun":1}"#, "dryRun"),
+            ("store/prune", #"{"keep":1e99}"#, "keep"), ("store/prune", #"{"keep":[1]}"#, "keep"),
             ("store/prune", #"{"keep":1,"keep":2}"#, "keep"), ("store/check", #"{"deep":true}"#, "deep"),
             ("store/remove", #"{"app":"nodots"}"#, "app"), ("store/remove", "{}", "app"),
             ("store/forget-root", #"{"key":"ABC"}"#, "key"),
@@ -39,7 +40,7 @@ struct StrictRequestTests {
             ("GET /v1/apps?limit=1&limit=1", "limit"), ("GET /v1/apps?limit=", "limit"),
             ("GET /v1/apps?after=x", "after"), ("GET /v1/apps/nodots", "id"), ("GET /v1/apps/a.b?id=a.b", "id"),
             ("GET /v1/events?after=-1", "after"), ("GET /v1/events?after=9007199254740992", "after"),
-            ("GET /v1/events?follow=yes", "follow"), ("GET /v1/events?follow=true&limit=1", "limit"),
+            ("GET /v1/events?follow=yes", "follow"), ("GET /v1/events?follow=true&limit=0", "limit"),
             ("GET /v1/events?Last-Event-ID=1", "Last-Event-ID"), ("GET /metrics?x", "x"),
         ])
     func strictParameters(_ request: String, _ member: String) throws {
