@@ -95,8 +95,6 @@ struct QueryArguments: Sendable {
     func boolean(_ name: String) -> Bool { text(name) == "true" }
     /// The app id of a name, or nil when it is not there.
     func appID(_ name: String) -> AppID? { text(name).flatMap { AppID($0) } }
-    /// Whether the parameter is there.
-    func has(_ name: String) -> Bool { text(name) != nil }
 
     private func text(_ name: String) -> String? { values.first { $0.name == name }?.text }
 }
