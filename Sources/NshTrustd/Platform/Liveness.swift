@@ -9,6 +9,7 @@ enum Liveness {
     /// Tells whether anything answers on the socket; that it can decide is another question.
     ///
     /// - Parameter path: The socket.
+    /// - Returns: False when nothing came within two seconds.
     static func isAnswered(_ path: String) -> Bool {
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         let raw = socket(AF_UNIX, kind, 0)

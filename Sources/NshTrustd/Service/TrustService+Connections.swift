@@ -11,7 +11,8 @@ extension TrustService {
             {
                 counter.add()
             }
-        case .message(let text): log.write(.warning, text)
+        // Mostly of clients that left in the middle, as they may.
+        case .message(let text): if isDue("server") { log.write(.info, "the HTTP server says: \(text)") }
         }
     }
 }

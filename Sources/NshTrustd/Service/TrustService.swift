@@ -233,13 +233,21 @@ final class TrustService: HTTPService {
 
     /// Logs what should not happen; the same code once in a while only, however often clients ask.
     private func complain(_ problem: Problem, _ route: Route) {
+        guard isDue(problem.code) else { return }
+        log.write(.error, "\(route.operation): \(problem.detail) (\(problem.code))")
+    }
+
+    /// Tells whether something that clients can cause may be logged again, and notes that it was.
+    ///
+    /// - Parameter kind: What it is; there must be few kinds.
+    /// - Returns: False when it was said a moment ago.
+    func isDue(_ kind: String) -> Bool {
         let now = MonotonicTime.nanoseconds()
-        let isDue = complaints.withLock { complaints in
-            if let last = complaints[problem.code], now - last < Self.complaintInterval { return false }
-            complaints[problem.code] = now
+        return complaints.withLock { complaints in
+            if let last = complaints[kind], now - last < Self.complaintInterval { return false }
+            complaints[kind] = now
             return true
         }
-        if isDue { log.write(.error, "\(route.operation): \(problem.detail) (\(problem.code))") }
     }
 
     /// How long the same complaint is not repeated, in nanoseconds.
