@@ -53,7 +53,7 @@ enum BrowserRule {
     /// that somebody runs, nor by a name that leads to it.
     static func refuses(_ head: RequestHead) -> Bool {
         if head.isFromBrowser { return true }
-        let host = head.host?.lowercased() ?? ""
-        return host != "localhost" && !host.isEmpty
+        guard let host = head.host, host != "localhost" else { return false }
+        return !host.isEmpty && host.lowercased() != "localhost"
     }
 }

@@ -1,45 +1,50 @@
 import NshTrust
 import NshTrustWire
 
-/// The bytes of the answer to `check`, which is given more often than all others together.
+/// The answer to `check` that is given more often than all others together: yes.
 ///
-/// The document is `CheckDocument`; this writes the same bytes without a tree of values in between.
+/// The document is `CheckDocument`; this writes the same bytes without the values in between.
 enum CheckAnswer {
-    /// Writes the answer.
-    static func response(_ document: CheckDocument) -> Response {
+    /// Writes that an installed package may start.
+    ///
+    /// - Parameters:
+    ///   - package: The record.
+    ///   - directory: The absolute path of its tree.
+    /// - Returns: The answer.
+    static func accepted(_ package: InstalledPackage, directory: String) -> Response {
+        let app = package.app
         var body: [UInt8] = []
         body.reserveCapacity(1024)
-        append(#"{"verdict":"#, document.verdict.rawValue, to: &body)
-        body += #","code":"#.utf8
-        if let code = document.code { quote(code, to: &body) } else { body += "null".utf8 }
-        append(#","message":"#, document.message, to: &body)
-        append(#","app":{"id":"#, document.app.id, to: &body)
-        append(#","name":"#, document.app.name, to: &body)
-        append(#","version":"#, document.app.version, to: &body)
-        body += #","build":"#.utf8
-        body += String(document.app.build).utf8
-        append(#"},"publisher":"#, document.publisher, to: &body)
-        append(#","digest":"#, document.digest, to: &body)
-        append(#","directory":"#, document.directory, to: &body)
-        append(#","lease":"#, document.lease, to: &body)
-        body.append(0x7D)
+        var isPlain = true
+        func add(_ name: StaticString, _ text: String? = nil) {
+            body += UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+            if isPlain, let text { isPlain = Self.add(text, to: &body) }
+        }
+        add(#"{"verdict":"accepted","code":null,"message":""#, app.id.text)
+        add(" ", app.version.text)
+        add(" (build ", String(app.build))
+        add(#")","app":{"id":""#, app.id.text)
+        add(#"","name":""#, app.name.text)
+        add(#"","version":""#, app.version.text)
+        add(#"","build":"#, String(app.build))
+        add(#"},"publisher":""#, package.facts.certificate.publisher.text)
+        add(#"","digest":""#, package.facts.digest.hex)
+        add(#"","directory":""#, directory)
+        add(#"","lease":""#, directory)
+        add("/", TreeLease.fileName)
+        add(#""}"#)
+        // What has to be escaped is left to the one writer of JSON.
+        guard isPlain else { return Response(CheckDocument(package, directory: directory, refusal: nil).object) }
         return Response(status: 200, body: body)
     }
 
-    private static func append(_ name: StaticString, _ text: String, to body: inout [UInt8]) {
-        body += UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        quote(text, to: &body)
-    }
-
-    /// Adds text in quotes; what is not plain ASCII is left to the one writer of JSON.
-    private static func quote(_ text: String, to body: inout [UInt8]) {
-        let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }
-        guard isPlain else {
-            body += JSONLine.quoted(text).utf8
-            return
+    /// Adds text unless something in it would have to be escaped for JSON or for people; tells whether it did.
+    private static func add(_ text: String, to body: inout [UInt8]) -> Bool {
+        let isAdded = text.utf8.withContiguousStorageIfAvailable { bytes in
+            guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }) else { return false }
+            body.append(contentsOf: bytes)
+            return true
         }
-        body.append(0x22)
-        body += text.utf8
-        body.append(0x22)
+        return isAdded ?? false
     }
 }

@@ -13,8 +13,10 @@ enum Handlers {
             throw Problem(unhealthy: Trouble(.noTrustedRoots, "no root key is trusted, so no package can be"))
         }
         if let trouble = service.events.trouble { throw Problem(unhealthy: trouble) }
-        return Response(["status": .text("ok")])
+        return healthy
     }
+
+    private static let healthy = Response(["status": .text("ok")])
 
     /// `GET /v1/status`: what an operator wants to know.
     static func status(_ service: TrustService, _ call: Call) throws -> Response {
@@ -94,16 +96,16 @@ enum Handlers {
         let digest = try RequestBody.digest(call.body)
         do {
             let package = try counted(.check, service) { try service.core.check(digest) }
-            let document = CheckDocument(package, directory: service.directory(of: package), refusal: nil)
-            return .answer(service.finish(CheckAnswer.response(document), call))
+            let answer = CheckAnswer.accepted(package, directory: service.directory(of: package))
+            return .answer(service.finish(answer, call))
         } catch let refusal as Refusal {
             // What it is that may not start is looked up for the answer only, where the store may be waited for.
             return service.queued(.queries, call) { service, _ in
                 guard let package = try service.core.store.read({ try $0.installedPackage(digest) }) else {
                     throw Trouble(.notInstalled, "package \(digest.shortHex) is not installed here")
                 }
-                return CheckAnswer.response(
-                    CheckDocument(package, directory: service.directory(of: package), refusal: refusal))
+                let directory = service.directory(of: package)
+                return Response(CheckDocument(package, directory: directory, refusal: refusal).object)
             }
         }
     }

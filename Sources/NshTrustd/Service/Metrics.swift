@@ -6,10 +6,13 @@ import Synchronization
 /// Every set of labels is known before the first request, so that no client can make the text longer.
 final class Metrics: Sendable {
     /// What was decided about a package.
-    enum Operation: String, CaseIterable, Sendable {
+    enum Operation: Int, CaseIterable, Sendable {
         case verify
         case open
         case check
+
+        /// The value of the label.
+        var name: String { "\(self)" }
     }
 
     /// A number that only grows.
@@ -23,12 +26,16 @@ final class Metrics: Sendable {
 
     /// How long something took, in buckets.
     final class Histogram: Sendable {
-        /// The upper bounds of the buckets in seconds, as they are written, and in nanoseconds.
-        static let bounds: [(text: String, nanoseconds: UInt64)] = [
-            ("0.00005", 50_000), ("0.0001", 100_000), ("0.00025", 250_000), ("0.0005", 500_000), ("0.001", 1_000_000),
-            ("0.0025", 2_500_000), ("0.005", 5_000_000), ("0.01", 10_000_000), ("0.025", 25_000_000),
-            ("0.05", 50_000_000), ("0.1", 100_000_000), ("0.25", 250_000_000), ("0.5", 500_000_000),
-            ("1", 1_000_000_000), ("2.5", 2_500_000_000), ("10", 10_000_000_000), ("60", 60_000_000_000),
+        /// The upper bounds of the buckets, in nanoseconds.
+        static let bounds: [UInt64] = [
+            50_000, 100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000,
+            100_000_000, 250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 10_000_000_000, 60_000_000_000,
+        ]
+        /// The same in seconds, as they are written.
+        static let boundTexts = [
+            "0.00005", "0.0001", "0.00025", "0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.05", "0.1",
+            "0.25",
+            "0.5", "1", "2.5", "10", "60",
         ]
 
         /// How many took at most as long as each bound and longer than the one before; the last one longer than all.
@@ -38,7 +45,7 @@ final class Metrics: Sendable {
 
         /// Counts one.
         func add(nanoseconds: UInt64) {
-            let index = Self.bounds.firstIndex { nanoseconds <= $0.nanoseconds } ?? Self.bounds.count
+            let index = Self.bounds.firstIndex { nanoseconds <= $0 } ?? Self.bounds.count
             buckets[index].add()
             sum.add(Int64(clamping: nanoseconds))
         }
@@ -50,6 +57,7 @@ final class Metrics: Sendable {
     static let codes =
         [""] + RefusalCode.allCases.map(\.rawValue) + TroubleCode.allCases.map(\.rawValue)
         + Problem.Code.allCases.map(\.rawValue).filter { TroubleCode(rawValue: $0) == nil }
+    private static let unknownCode = codes.firstIndex(of: TroubleCode.ioFailure.rawValue) ?? 0
     private static let codeIndex = Dictionary(uniqueKeysWithValues: codes.enumerated().map { ($1, $0) })
 
     /// Decisions by operation and code, in the order of `Operation` and of `codes`.
@@ -91,9 +99,8 @@ final class Metrics: Sendable {
     ///   - operation: What was decided.
     ///   - code: Nil when it was accepted.
     func decided(_ operation: Operation, code: String?) {
-        let row = Operation.allCases.firstIndex(of: operation) ?? 0
-        let column = Self.codeIndex[code ?? ""] ?? Self.codeIndex[TroubleCode.ioFailure.rawValue] ?? 0
-        decisions[row][column].add()
+        let column = code.map { Self.codeIndex[$0] ?? Self.unknownCode } ?? 0
+        decisions[operation.rawValue][column].add()
     }
 
     /// The verdict that a code stands for.

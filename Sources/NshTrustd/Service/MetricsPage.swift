@@ -22,7 +22,7 @@ enum MetricsPage {
         for (operation, row) in zip(Metrics.Operation.allCases, metrics.decisions) {
             for (code, counter) in zip(Metrics.codes, row) where code.isEmpty || counter.value > 0 {
                 let labels = [
-                    ("operation", operation.rawValue), ("verdict", Metrics.verdict(of: code)), ("code", code),
+                    ("operation", operation.name), ("verdict", Metrics.verdict(of: code)), ("code", code),
                 ]
                 page.sample(name, labels, counter.value)
             }
@@ -41,7 +41,7 @@ enum MetricsPage {
         page.family(name, .histogram, "Time from a request's head to its answer being known, by route.")
         for (route, histogram) in zip(routes, metrics.durations) {
             var count: Int64 = 0
-            let bounds = Metrics.Histogram.bounds.map(\.text) + ["+Inf"]
+            let bounds = Metrics.Histogram.boundTexts + ["+Inf"]
             let counts = histogram.buckets.map(\.value)
             guard counts.contains(where: { $0 > 0 }) else { continue }
             for (bound, number) in zip(bounds, counts) {
