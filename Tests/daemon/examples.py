@@ -90,7 +90,10 @@ def commands():
             done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60, check=False, cwd=directory)
             shown = block.strip().replace("\n", " ")[:70]
             checks.check(f"docs: {shown}", done.returncode and f"exit status {done.returncode}: {done.stderr[-300:]}",
-                         '"badRequest"' in done.stdout and done.stdout[:300], '"notFound"' in done.stdout and done.stdout[:300])
+                         done.stdout.startswith('{"type":"about:blank"') and re.search('"(badRequest|notFound|unsupportedMediaType)"', done.stdout)
+                         and done.stdout[:300])
+            if "published" in block:
+                equal("docs: the backend in curl publishes", [path.name for path in (directory / "published").rglob("*.nshpkg")], [f"6-{digest_six}.nshpkg"])
         true("the daemon lives", within(1, daemon.alive))
 
 
