@@ -29,6 +29,7 @@ package struct StoreAdministration: Sendable {
 
     /// Says what the store holds.
     ///
+    /// - Returns: What it holds now.
     /// - Throws: A trouble of the store, like everything here.
     package func status() throws -> StoreStatus {
         let now = clock.now()
@@ -40,6 +41,8 @@ package struct StoreAdministration: Sendable {
     /// - Parameters:
     ///   - app: Only apps behind this one are returned; nil for the first page.
     ///   - limit: The most apps returned, 1 or more.
+    /// - Returns: The apps; fewer than asked for when there are no more.
+    /// - Throws: A trouble of the store.
     package func apps(after app: AppID?, limit: Int) throws -> [AppRecord] {
         try store.read { snapshot in
             try snapshot.acceptedBuilds(after: app, limit: limit).map { build in
@@ -49,6 +52,8 @@ package struct StoreAdministration: Sendable {
     }
 
     /// Returns one app, or nil when no build of it was accepted.
+    ///
+    /// - Throws: A trouble of the store.
     package func app(_ id: AppID) throws -> AppRecord? {
         try store.read { snapshot in
             guard let build = try snapshot.acceptedBuild(of: id) else { return nil }
@@ -61,6 +66,8 @@ package struct StoreAdministration: Sendable {
     /// - Parameters:
     ///   - sequence: Only events with a greater number are returned.
     ///   - limit: The most events returned, 1 or more.
+    /// - Returns: The events, and the oldest that is kept.
+    /// - Throws: A trouble of the store.
     package func events(after sequence: Int64, limit: Int) throws -> EventPage {
         try store.read { try $0.events(after: sequence, limit: limit) }
     }
@@ -109,6 +116,7 @@ package struct StoreAdministration: Sendable {
     ///   - kept: How many installed builds of each app stay, newest first; at least 1.
     ///   - isRehearsal: Whether to say only what would go.
     /// - Returns: What went, what stayed, what was set aside.
+    /// - Throws: A trouble of the store or of the disk.
     /// - Spec: STO-13
     @discardableResult
     package func prune(keeping kept: Int, isRehearsal: Bool = false) throws -> Trees.Pruning {
@@ -118,6 +126,7 @@ package struct StoreAdministration: Sendable {
 
     /// Removes every tree of an app that no process uses; its accepted build stays.
     ///
+    /// - Parameter app: The app.
     /// - Returns: What went and what stayed.
     /// - Throws: `notInstalled` when nothing of the app is installed.
     /// - Spec: STO-13
@@ -141,6 +150,8 @@ package struct StoreAdministration: Sendable {
     ///
     /// - Parameter issuer: The hash of the root's key.
     /// - Returns: Whether there was one.
+    /// - Throws: A trouble of the store.
+    /// - Spec: STO-12
     package func forgetRoot(_ issuer: Digest) throws -> Bool {
         let event = event(
             .rootForgotten, digest: issuer, message: "the lists of root \(issuer.shortHex) were taken out of force")
@@ -151,7 +162,9 @@ package struct StoreAdministration: Sendable {
     ///
     /// Its lists are verified and applied by `TrustCore.importStore`, which calls this after them.
     ///
+    /// - Parameter document: The export.
     /// - Returns: The number of builds in the document.
+    /// - Throws: A trouble of the store.
     package func importBuilds(_ document: StoreDocument) throws -> Int {
         try store.commit { transaction in
             try document.raiseFloors(in: transaction) { build in

@@ -33,22 +33,29 @@ extension TrustCore {
 
     /// Follows the decision log from after an event on.
     ///
-    /// Asks the store twenty times a second, on a thread of the library, until the consumer leaves its loop.
+    /// The store is read, on a thread of the library, when a process may have changed it; in between nothing runs.
     func follow(after sequence: Int64) -> AsyncThrowingStream<NshEvent, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task { [self] in
                 var next = sequence
                 do {
-                    while !Task.isCancelled {
-                        let page = try await pool.runBlocking { [store, next] _ in
-                            try store.read { try $0.events(after: next, limit: 1000) }
+                    // Followed before it is read the first time: no change falls between.
+                    var changes = followers.changes().makeAsyncIterator()
+                    repeat {
+                        while true {
+                            let page = try await pool.runBlocking { [store, next] _ in
+                                try store.read { try $0.events(after: next, limit: 1000) }
+                            }
+                            for row in page.events { continuation.yield(NshEvent(row)) }
+                            next = page.next
+                            if page.events.isEmpty { break }
                         }
-                        for row in page.events { continuation.yield(NshEvent(row)) }
-                        next = page.next
-                        if page.events.isEmpty { try await Task.sleep(nanoseconds: 50_000_000) }
+                    } while await changes.next() != nil
+                    guard Task.isCancelled else {
+                        throw Trouble(.ioFailure, "the store cannot be followed: no thread can be started")
                     }
                     continuation.finish()
-                } catch is CancellationError {
+                } catch let trouble as Trouble where trouble.code == .cancelled {
                     continuation.finish()
                 } catch {
                     continuation.finish(throwing: NshError(wrapping: error))

@@ -6,16 +6,16 @@ extension TrustCore {
     /// - Returns: The package's record.
     /// - Throws: The `Refusal` of the first rule that fails; `notInstalled` for a digest that has no tree here;
     ///   `noTrustedRoots`, or another trouble when it cannot be decided.
-    /// - Spec: POL-22
+    /// From memory: it reflects each commit of this process, and those of others that finished 50 ms before.
+    ///
+    /// - Spec: POL-23, POL-24
     package func check(_ digest: Digest) throws -> InstalledPackage {
         let roots = roots
         guard !roots.isEmpty else { throw Trouble(.noTrustedRoots, "no root key is trusted, so no package can be") }
-        return try store.read { state in
-            guard let installed = try state.installedPackage(digest) else {
-                throw Trouble(.notInstalled, "package \(digest.shortHex) is not installed here")
-            }
-            try Judge(policy: policy, pinned: roots, state: state, clock: clock.now()).mayStart(installed.facts)
-            return installed
+        guard let excerpt = try store.excerpt(of: digest, pinned: roots) else {
+            throw Trouble(.notInstalled, "package \(digest.shortHex) is not installed here")
         }
+        try Judge(policy: policy, pinned: roots, state: excerpt, clock: clock.now()).mayStart(excerpt.installed.facts)
+        return excerpt.installed
     }
 }

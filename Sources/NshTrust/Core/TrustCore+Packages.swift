@@ -173,7 +173,8 @@ extension TrustCore {
             unlessWhole: { try self.isWhole($0, header.payload.manifest) }
         ) { transaction in
             try verification.repeatDecision(on: chain, of: front, against: transaction)
-            try transaction.record(installed, certificate: chain.certificate.envelope, event: event(.opened, by: caller, chain))
+            try transaction.record(
+                installed, certificate: chain.certificate.envelope, event: event(.opened, by: caller, chain))
         }
         return try package(chain, installed, lease, established)
     }

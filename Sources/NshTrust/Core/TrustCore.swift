@@ -14,6 +14,8 @@ package final class TrustCore: Sendable {
     package let clock: WallClock
     /// Threads for callers that must not block.
     let pool: WorkerPool
+    /// Who is told that the store may have changed.
+    let followers: StoreFollowers
     private let pinned: Locked<PinnedRoots>
 
     /// Opens a store.
@@ -37,6 +39,7 @@ package final class TrustCore: Sendable {
         store = try SQLiteTrustStore.open(
             in: state, busyTimeoutSeconds: Double(options.busyTimeoutSeconds), durability: options.durability)
         pool = WorkerPool()
+        followers = StoreFollowers(state)
         pinned = Locked(PinnedRoots(limit: options.limits.pinnedRoots))
         try agreeOnThreshold(access)
         if access == .readWrite { try StagingArea(state).cleanUp(in: store) }
@@ -45,15 +48,9 @@ package final class TrustCore: Sendable {
     /// Refuses to work with fewer roots than the store has been used with, and raises what it remembers.
     private func agreeOnThreshold(_ access: StateDirectory.Access) throws {
         let greatest = try store.read { try $0.greatestThreshold() }
-        let asked = policy.rootThreshold
-        guard asked >= greatest else {
-            throw Trouble(
-                .storeUnsafe,
-                "the store has been used with \(greatest) signing roots, this program asks for \(asked); ask for \(greatest)"
-            )
-        }
-        if asked > greatest, access == .readWrite {
-            try store.commit { try $0.raiseThreshold(to: asked) }
+        try policy.requireThreshold(atLeast: greatest)
+        if policy.rootThreshold > greatest, access == .readWrite {
+            try store.commit { try $0.raiseThreshold(to: policy.rootThreshold) }
         }
     }
 
@@ -127,6 +124,7 @@ package final class TrustCore: Sendable {
     /// The administrator's view of the store.
     ///
     /// - Parameter caller: Who is named in the decision log.
+    /// - Returns: What an administrator may ask and do.
     package func administration(by caller: Caller = .thisProcess) -> StoreAdministration {
         StoreAdministration(state: state, store: store, caller: caller, clock: clock)
     }

@@ -29,6 +29,9 @@ package struct Bytes32: Hashable, Comparable, Sendable {
         return result
     }
 
+    /// The first eight bytes as a number.
+    package var prefix: UInt64 { words.0 }
+
     /// Tells whether 64 ASCII digits are these bytes in lower-case hex.
     package func hasHex(_ digits: UnsafeRawBufferPointer) -> Bool {
         guard digits.count == 64 else { return false }

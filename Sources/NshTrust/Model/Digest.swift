@@ -32,6 +32,9 @@ package struct Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Tells whether 64 ASCII digits are the digest in lower-case hex, without making text of it.
     package func hasHex(_ digits: UnsafeRawBufferPointer) -> Bool { storage.hasHex(digits) }
 
+    /// A number that spreads digests evenly; not one that an attacker could not choose.
+    package var shardNumber: UInt64 { storage.prefix }
+
     /// The first 16 hex digits: a hint for people, never compared.
     package var shortHex: String { Hex.encode(bytes.prefix(8)) }
 

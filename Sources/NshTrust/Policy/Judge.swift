@@ -19,12 +19,13 @@ package struct Judge {
     ///   - pinned: The roots the host trusts.
     ///   - state: A snapshot of the store.
     ///   - clock: The local time, in seconds since 1970 UTC.
-    /// - Throws: What the snapshot throws.
-    /// - Spec: POL-15
+    /// - Throws: `storeUnsafe` when the store has been used with a greater threshold, or what the snapshot throws.
+    /// - Spec: POL-15, STO-3
     package init(policy: Policy, pinned: [PublicKey], state: any TrustState, clock: Int64) throws {
         self.policy = policy
         self.pinned = pinned
         self.state = state
+        try policy.requireThreshold(atLeast: try state.greatestThreshold())
         now = max(clock, try state.timeFloor())
     }
 
@@ -46,7 +47,7 @@ package struct Judge {
         var standing = 0
         var withdrawals: [String] = []
         for root in signers {
-            if let list = try state.withdrawals(ofRoot: root.hash).first {
+            if let list = try state.withdrawals(of: root).first {
                 withdrawals.append("root \(root.id) was withdrawn by \(list)")
             } else {
                 standing += 1
@@ -68,7 +69,7 @@ package struct Judge {
         if let list = try state.revocations(ofCertificate: certificate.serial).first {
             throw Refusal(.certificateRevoked, "certificate \(certificate.serial) was revoked by \(list)")
         }
-        if let list = try state.revocations(ofKey: certificate.key.hash).first {
+        if let list = try state.revocations(of: certificate.key).first {
             throw Refusal(.keyRevoked, "release key \(certificate.key.id) was revoked by \(list)")
         }
     }
@@ -123,9 +124,10 @@ package struct Judge {
     ///
     /// A build that a newer one has overtaken is `rolledBack`.
     ///
-    /// - Spec: POL-22
+    /// - Spec: POL-23
     package func mayStart(_ facts: PackageFacts) throws {
-        try roots(facts.roots.filter(pinned.contains))
+        // Most often all are pinned still, and no list of them need be made.
+        try roots(facts.roots.allSatisfy(pinned.contains) ? facts.roots : facts.roots.filter(pinned.contains))
         try certificate(facts.certificate)
         try package(facts)
     }
@@ -221,7 +223,7 @@ package struct Judge {
             }
         }
         guard let age = policy.maximumListAgeSeconds else { return }
-        for root in pinned where try state.withdrawals(ofRoot: root.hash).isEmpty {
+        for root in pinned where try state.withdrawals(of: root).isEmpty {
             guard let list = lists.first(where: { $0.list.issuer == root.hash }) else {
                 throw Refusal(.revocationsStale, "there is no revocation list of root \(root.id); apply one")
             }

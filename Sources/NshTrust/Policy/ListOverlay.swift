@@ -82,6 +82,9 @@ package struct ListOverlay: TrustState {
         overlaid.values.reduce(try base.timeFloor()) { max($0, min($1.list.list.issuedAt, clock)) }
     }
 
+    /// The snapshot's.
+    package func greatestThreshold() throws -> Int { try base.greatestThreshold() }
+
     /// The lists in force with the given ones in place of older ones.
     package func listsInForce() throws -> [ListSummary] {
         let below = try base.listsInForce().filter { overlaid[$0.list.issuer] == nil }
@@ -170,6 +173,8 @@ package struct EmptyTrustState: TrustState {
     package init() {}
     /// 0.
     package func timeFloor() -> Int64 { 0 }
+    /// 1.
+    package func greatestThreshold() -> Int { 1 }
     /// None.
     package func listsInForce() -> [ListSummary] { [] }
     /// None.

@@ -19,6 +19,19 @@ package struct Policy: Hashable, Sendable {
 
     /// Makes the safe defaults.
     package init() {}
+
+    /// Refuses to judge with fewer roots than the store has been used with, by whichever process.
+    ///
+    /// - Parameter greatest: The greatest threshold that the store remembers.
+    /// - Throws: `storeUnsafe`.
+    /// - Spec: STO-3
+    package func requireThreshold(atLeast greatest: Int) throws(Trouble) {
+        guard max(rootThreshold, 1) < greatest else { return }
+        throw Trouble(
+            .storeUnsafe,
+            "the store has been used with \(greatest) signing roots, this program asks for \(rootThreshold); "
+                + "ask for \(greatest)")
+    }
 }
 
 /// When a certificate's window is checked for a package that the store has not accepted before.

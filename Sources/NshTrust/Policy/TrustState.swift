@@ -5,14 +5,20 @@
 package protocol TrustState {
     /// The earliest time that "now" may be, in seconds since 1970 UTC; 0 before the first list.
     func timeFloor() throws -> Int64
+    /// The greatest `rootThreshold` that the store has been used with; 1 at first.
+    func greatestThreshold() throws -> Int
     /// The lists in force, one for each issuer.
     func listsInForce() throws -> [ListSummary]
     /// The lists that withdraw the root, by `revokesIssuer` or by naming its hash among their keys.
     func withdrawals(ofRoot root: Digest) throws -> [ListReference]
+    /// The lists that withdraw the root of this key.
+    func withdrawals(of root: PublicKey) throws -> [ListReference]
     /// The lists that revoke the certificate.
     func revocations(ofCertificate serial: Serial) throws -> [ListReference]
     /// The lists that revoke the key.
     func revocations(ofKey hash: Digest) throws -> [ListReference]
+    /// The lists that revoke this key.
+    func revocations(of key: PublicKey) throws -> [ListReference]
     /// The lists that revoke the package digest or manifest.
     func revocations(ofPackage digest: Digest) throws -> [ListReference]
     /// The lowest acceptable builds of the app, a bound a list; the highest of them counts.
@@ -25,6 +31,13 @@ package protocol TrustState {
     func acceptedBuild(of app: AppID) throws -> AcceptedBuild?
     /// Whether a package of this digest has been accepted before.
     func hasAccepted(package digest: Digest) throws -> Bool
+}
+
+extension TrustState {
+    /// Asks by the key's hash.
+    package func withdrawals(of root: PublicKey) throws -> [ListReference] { try withdrawals(ofRoot: root.hash) }
+    /// Asks by the key's hash.
+    package func revocations(of key: PublicKey) throws -> [ListReference] { try revocations(ofKey: key.hash) }
 }
 
 /// Which list an entry stands in.

@@ -71,9 +71,10 @@ package struct VerifiedList: Sendable {
         signed: (list: RevocationList, roots: [PublicKey]), envelope: [UInt8], payloadDigest: Digest,
         state: any TrustState, policy: Policy
     ) throws {
+        try policy.requireThreshold(atLeast: try state.greatestThreshold())
         var list = signed.list
         var standing: Set<Digest> = []
-        for root in signed.roots where try state.withdrawals(ofRoot: root.hash).isEmpty { standing.insert(root.hash) }
+        for root in signed.roots where try state.withdrawals(of: root).isEmpty { standing.insert(root.hash) }
         var ignored: String?
         let needed = max(policy.rootThreshold, 1)
         if standing.count < needed, !list.maximumBuilds.isEmpty || !list.transfers.isEmpty {

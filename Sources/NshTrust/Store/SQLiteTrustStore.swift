@@ -13,7 +13,12 @@ package final class SQLiteTrustStore: TrustStore {
     private let durability: Durability
     private let reader: Locked<Slot>
     private let writer: Locked<Slot>
+    /// For who waits for changes.
     private let watcher = Locked(Slot())
+    /// For `excerpt`: one asks whether anything changed, and never waits for the other, which reads.
+    private let validator = Locked(Slot())
+    private let asker = Locked(Slot())
+    private let excerpts = PackageExcerpts()
 
     /// A place for a connection, which is opened when it is first needed.
     private struct Slot: Sendable {
@@ -69,7 +74,9 @@ package final class SQLiteTrustStore: TrustStore {
         guard state.access == .readWrite else {
             throw Trouble(.ioFailure, "trust store \(Printable.escaped(state.path)) was opened for reading only")
         }
-        return try transaction(in: writer, begin: "BEGIN IMMEDIATE") { try body(SQLiteTransaction($0)) }
+        let value = try transaction(in: writer, begin: "BEGIN IMMEDIATE") { try body(SQLiteTransaction($0)) }
+        excerpts.noteCommit()
+        return value
     }
 
     /// Returns a number that differs after every commit of any process, this one included.
@@ -77,16 +84,44 @@ package final class SQLiteTrustStore: TrustStore {
     /// Asks on a connection of its own, so that no other use of the store hides a change from it.
     ///
     /// - Throws: `storeBusy` when a lock was waited for in vain, or what the system says.
-    package func changeCount() throws -> Int64 {
-        try watcher.withLock { slot in
+    package func changeCount() throws -> Int64 { try changeCount(on: watcher, patience: busyTimeoutSeconds) }
+
+    private func changeCount(on slot: Locked<Slot>, patience: Double) throws -> Int64 {
+        try slot.withLock { slot in
             let connection = try connect(&slot)
-            connection.beginWaiting(seconds: busyTimeoutSeconds)
+            connection.beginWaiting(seconds: patience)
             nonisolated(unsafe) var version: Int64 = 0
             try connection.persistently { () throws(Trouble) in
                 version = try connection.integer("PRAGMA data_version")
             }
             return version
         }
+    }
+
+    /// Returns what a decision on one installed package asks of the store, from memory where it can.
+    ///
+    /// It reflects every commit of this process, and those of others that finished 50 ms before. It never waits for
+    /// another use of the store, but for the commit of a process.
+    ///
+    /// - Parameters:
+    ///   - digest: The package digest.
+    ///   - pinned: The roots that the host trusts now.
+    /// - Returns: The excerpt, or nil when the package is not installed.
+    /// - Throws: A trouble of the store.
+    /// - Spec: POL-24
+    package func excerpt(of digest: Digest, pinned: [PublicKey]) throws -> PackageExcerpt? {
+        let answer = try excerpts.answer(
+            for: digest, pinned: pinned,
+            changeCount: { waits in
+                try changeCount(on: validator, patience: waits ? busyTimeoutSeconds : 0)
+            },
+            read: {
+                try transaction(in: asker, begin: "BEGIN") { connection in
+                    try PackageExcerpt(of: digest, pinned: pinned, in: SQLiteSnapshot(connection))
+                }
+            })
+        guard case .installed(let excerpt) = answer else { return nil }
+        return excerpt
     }
 
     /// Runs the body on the connection that reads, outside of any transaction.

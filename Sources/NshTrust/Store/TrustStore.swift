@@ -36,8 +36,6 @@ package protocol StoreSnapshot: TrustState {
     func certificateEnvelopes() throws -> [[UInt8]]
     /// Roots that some process pinned on this store, with the time of the first.
     func rootsSeen() throws -> [(key: PublicKey, since: Int64)]
-    /// The greatest `rootThreshold` used so far; 1 at first.
-    func greatestThreshold() throws -> Int
     /// The decision log after a sequence number, oldest first, at most `limit` rows.
     func events(after sequence: Int64, limit: Int) throws -> EventPage
     /// The number of the newest event, or 0 when there is none.

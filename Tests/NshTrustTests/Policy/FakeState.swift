@@ -13,6 +13,7 @@ struct FakeState: TrustState {
     var transferred: [Transfer] = []
     var accepted: AcceptedBuild?
     var seen: Set<Digest> = []
+    var threshold = 1
     /// Thrown by every question, for the tests that nothing unreadable is taken for harmless.
     var trouble: Trouble?
 
@@ -21,6 +22,7 @@ struct FakeState: TrustState {
         return value
     }
 
+    func greatestThreshold() throws -> Int { try answer(threshold) }
     func timeFloor() throws -> Int64 { try answer(floor) }
     func listsInForce() throws -> [ListSummary] { try answer(lists) }
     func withdrawals(ofRoot root: Digest) throws -> [ListReference] { try answer([withdrawn[root]].compactMap { $0 }) }

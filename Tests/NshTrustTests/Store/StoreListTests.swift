@@ -115,7 +115,10 @@ import Testing
         let envelope = Array(" \n".utf8) + Envelope.signed(.revocations, list.serialized, by: [.root]).serialized
         #expect(try fixture.apply(envelope) == .replaces)
         let stored = try fixture.store.read { try $0.storedLists() }
-        #expect(try fixture.store.read { snapshot in try stored.map { try snapshot.envelope(ofList: $0.number) } } == [envelope])
+        let envelopes = try fixture.store.read { snapshot in
+            try stored.map { try snapshot.envelope(ofList: $0.number) }
+        }
+        #expect(envelopes == [envelope])
         #expect(stored.first?.entryCounts["keys"] == 1)
     }
 

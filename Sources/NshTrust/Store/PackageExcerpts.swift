@@ -1,0 +1,138 @@
+import Synchronization
+
+/// The excerpts of packages that were asked for lately, dropped as soon as anything was committed to the store.
+///
+/// A commit of this process counts at once. Those of other processes are asked for every twenty milliseconds: an answer
+/// reflects each that finished fifty milliseconds before. Between them an answer costs no system call, and waits for
+/// nothing that another thread does.
+///
+/// - Spec: POL-24
+final class PackageExcerpts: Sendable {
+    /// Times in nanoseconds.
+    private enum Age {
+        /// From here on somebody asks whether the store changed, and does not wait for the answer.
+        static let soft: UInt64 = 20_000_000
+        /// From here on nobody is answered before it is known whether the store changed.
+        static let hard: UInt64 = 50_000_000
+        /// Between two questions, while another process keeps the store locked.
+        static let pause: UInt64 = 1_000_000
+    }
+    private static let shardCount = 16
+    /// Excerpts that a shard holds: 65,536 in all.
+    private static let shardCapacity = 4096
+    /// Digests of packages that are not installed, in a shard.
+    private static let shardUnknown = 256
+
+    /// What is known of a digest.
+    enum Answer: Sendable {
+        case installed(PackageExcerpt)
+        case notInstalled
+    }
+
+    private struct Shard: Sendable {
+        var epoch: UInt64 = 0
+        var installed: [Digest: PackageExcerpt] = [:]
+        var unknown: Set<Digest> = []
+    }
+
+    private let shards = (0..<shardCount).map { _ in Locked(Shard()) }
+    /// Counts the states of the store that were seen; excerpts of an earlier one are worth nothing.
+    private let epoch = Atomic<UInt64>(1)
+    /// When the store was last found to be in the state of `epoch`.
+    private let validatedAt = Atomic<UInt64>(0)
+    /// Commits of this process, and how many of them that finding reflects.
+    private let commits = Atomic<UInt64>(1)
+    private let commitsSeen = Atomic<UInt64>(0)
+    private let lastLook = Atomic<UInt64>(0)
+    /// The store's count of changes in the state of `epoch`.
+    private let changes = Locked<Int64?>(nil)
+
+    /// Says that this process has committed.
+    func noteCommit() { commits.add(1, ordering: .acquiringAndReleasing) }
+
+    /// Returns what is known of a digest, or finds it out.
+    ///
+    /// - Parameters:
+    ///   - digest: The package digest.
+    ///   - pinned: The roots that the host trusts now.
+    ///   - changeCount: Asks the store for its count of changes; waits for locks of other processes when told to.
+    ///   - read: Takes the excerpt from the store; nil when the package is not installed.
+    /// - Returns: What is known.
+    /// - Throws: What these throw.
+    func answer(
+        for digest: Digest, pinned: [PublicKey], changeCount: (_ waits: Bool) throws -> Int64,
+        read: () throws -> PackageExcerpt?
+    ) throws -> Answer {
+        try validate(changeCount)
+        // Before the store is read: what is read later than a change is not kept as if it were from before it.
+        let epoch = epoch.load(ordering: .acquiring)
+        let shard = shards[Int(truncatingIfNeeded: digest.shardNumber % UInt64(Self.shardCount))]
+        if let known = Self.look(digest, pinned, epoch, in: shard) { return known }
+        guard let excerpt = try read() else {
+            shard.withLock { shard in
+                guard shard.epoch == epoch else { return }
+                if shard.unknown.count >= Self.shardUnknown { shard.unknown.removeAll(keepingCapacity: true) }
+                shard.unknown.insert(digest)
+            }
+            return .notInstalled
+        }
+        shard.withLock { shard in
+            guard shard.epoch == epoch else { return }
+            if shard.installed.count >= Self.shardCapacity { shard.installed.removeAll(keepingCapacity: true) }
+            shard.installed[digest] = excerpt
+        }
+        return .installed(excerpt)
+    }
+
+    private static func look(
+        _ digest: Digest, _ pinned: [PublicKey], _ epoch: UInt64, in shard: Locked<Shard>
+    ) -> Answer? {
+        shard.withLock { shard in
+            if shard.epoch < epoch { shard = Shard(epoch: epoch) }
+            if let excerpt = shard.installed[digest] { return excerpt.pinned == pinned ? .installed(excerpt) : nil }
+            return shard.unknown.contains(digest) ? .notInstalled : nil
+        }
+    }
+
+    // MARK: - Freshness
+
+    /// Makes sure that `epoch` is the state of the store now, or fifty milliseconds ago.
+    private func validate(_ changeCount: (_ waits: Bool) throws -> Int64) throws {
+        let now = MonotonicTime.nanoseconds()
+        guard let age = age(at: now), age < Age.hard else { return try look(waits: true, changeCount) }
+        guard age >= Age.soft else { return }
+        let last = lastLook.load(ordering: .relaxed)
+        guard now > last, now - last >= Age.pause,
+            lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
+        else { return }
+        do {
+            try look(waits: false, changeCount)
+        } catch let trouble as Trouble where trouble.code == .storeBusy {
+            // Another process commits just now. What is known counts for a while yet.
+        }
+    }
+
+    /// How long ago the state was found, or nil when this process has committed since.
+    private func age(at now: UInt64) -> UInt64? {
+        // In the reverse of the order in which `look` writes them.
+        let found = validatedAt.load(ordering: .acquiring)
+        guard commitsSeen.load(ordering: .acquiring) == commits.load(ordering: .acquiring) else { return nil }
+        return now > found ? now - found : 0
+    }
+
+    private func look(waits: Bool, _ changeCount: (_ waits: Bool) throws -> Int64) throws {
+        try changes.withLock { known in
+            let begun = MonotonicTime.nanoseconds()
+            // Another thread may have looked while this one waited for it.
+            if let age = age(at: begun), age < Age.soft { return }
+            let committed = commits.load(ordering: .acquiring)
+            let count = try changeCount(waits)
+            if count != known {
+                known = count
+                epoch.add(1, ordering: .acquiringAndReleasing)
+            }
+            commitsSeen.store(committed, ordering: .releasing)
+            validatedAt.store(begun, ordering: .releasing)
+        }
+    }
+}
