@@ -144,6 +144,13 @@ struct NshTrustClientTests {
         #expect(try !FileLock.take(file.raw, .exclusive, lease))
         package = nil
         #expect(try FileLock.take(file.raw, .exclusive, lease))
+        #expect(try FileLock.take(file.raw, .shared, lease))
+        let checking = NshTrustClient(socketPath: try FakeDaemon([.question, answer(200, opened)]).path)
+        var hold: NshHold? = try await checking.hold(try await checking.check(digest: digest))
+        #expect(hold != nil)
+        #expect(try !FileLock.take(file.raw, .exclusive, lease))
+        hold = nil
+        #expect(try FileLock.take(file.raw, .exclusive, lease))
         let gone = opened.replacing(lease, with: lease + "x")
         let other = try FakeDaemon([.question, answer(200, gone)])
         let error = await failure {

@@ -48,10 +48,9 @@ extension DaemonAPI {
     /// Asks for a page of the decision log: events with a greater number, at most 1000.
     package func events(after sequence: Int64, limit: Int, monitor: Monitor = Monitor()) throws -> EventPage {
         let request = HTTPRequest.get("/v1/events?after=\(sequence)&limit=\(min(max(limit, 1), 1000))")
-        return try exchange(request, Patience(silence: Self.quickSeconds, isCancelled: monitor.isCancelled)) {
-            head, connection in
-            let patience = Patience(silence: Self.quickSeconds, isCancelled: monitor.isCancelled)
-            let body = try connection.wholeBody(limit: Self.maximumAnswer, patience)
+        let patience = Patience(silence: Self.quickSeconds, isCancelled: monitor.isCancelled)
+        return try exchange(request, patience) { head, connection in
+            let body = try body(connection, patience)
             let reader = try WireReader(parsing: body, subject: "nsh-trustd's events")
             if head.status == 410, let oldest = try ProblemDocument(reader).oldest { return .gone(oldest: oldest) }
             guard head.status == 200 else { throw Self.error(head, body) }

@@ -53,11 +53,17 @@ package final class DaemonAPI: Sendable {
     ) throws -> [UInt8] {
         let patience = Patience(silence: seconds, isCancelled: monitor.isCancelled)
         return try exchange(request, patience, monitor) { head, connection in
-            let body = try connection.wholeBody(limit: limit, patience)
-            if connection.isReusable { keep(connection) }
+            let body = try body(connection, patience, limit: limit)
             guard (200...299).contains(head.status) else { throw Self.error(head, body) }
             return body
         }
+    }
+
+    /// Reads the whole body of an answer, and keeps the connection where it may be used again.
+    func body(_ connection: HTTPConnection, _ patience: Patience, limit: Int = maximumAnswer) throws -> [UInt8] {
+        let body = try connection.wholeBody(limit: limit, patience)
+        if connection.isReusable { keep(connection) }
+        return body
     }
 
     /// Asks on a kept connection or a new one.
