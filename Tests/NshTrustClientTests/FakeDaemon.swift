@@ -23,7 +23,6 @@ final class FakeDaemon: Sendable {
     private let directory: TemporaryDirectory
     private let listener: OwnedDescriptor
     private let heard = Locked<[String]>([])
-    private let served = Locked(0)
 
     /// Makes a daemon that closes each connection at the end of its script, and takes no more than there are scripts.
     init(_ scripts: [Step]...) throws {
@@ -61,8 +60,6 @@ final class FakeDaemon: Sendable {
 
     /// The heads and bodies that were read, in their order.
     var questions: [String] { heard.withLock { $0 } }
-    /// How many connections were served to the end of their script.
-    var connections: Int { served.withLock { $0 } }
 
     private func serve(_ script: [Step]) throws {
         let connection = OwnedDescriptor(owning: accept(listener.raw, nil, nil))
@@ -82,7 +79,6 @@ final class FakeDaemon: Sendable {
                 while read(connection.raw, &piece, piece.count) > 0 {}
             }
         }
-        served.withLock { $0 += 1 }
     }
 
     private func say(_ bytes: [UInt8], _ descriptor: Int32) {

@@ -23,7 +23,7 @@ struct NshTrustClientTests {
     }
 
     @Test func asksOnOneConnection() async throws {
-        let daemon = try FakeDaemon([.question, answer(200, verdict), .question, answer(200, verdict), .pause(0.2)])
+        let daemon = try FakeDaemon([.question, answer(200, verdict), .question, answer(200, verdict), .pause(5)])
         let client = NshTrustClient(socketPath: daemon.path)
         for _ in 0..<2 {
             let verdict = try await client.check(digest: digest)
@@ -66,7 +66,7 @@ struct NshTrustClientTests {
         let daemon = try FakeDaemon(
             [
                 .question, problem(404, "notInstalled", "no such package"), .question, problem(403, "forbidden"),
-                .pause(0.2),
+                .pause(5),
             ])
         let client = NshTrustClient(socketPath: daemon.path)
         let first = await failure { _ = try await client.check(digest: digest) }
