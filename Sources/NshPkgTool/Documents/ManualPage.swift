@@ -45,7 +45,11 @@ enum ManualPage {
     /// The variables that the tool reads, with what they mean.
     static let variables = [
         ("NSH_TRUST_ROOTS", "Root key files or directories of them, with “:” between, when no --root is given."),
-        ("NSH_TRUST_STATE", "The state directory of the trust store, when no --state is given."),
+        ("NSH_TRUST_STATE", "The state directory of the trust store, when neither --state nor --socket is given."),
+        (
+            "NSH_TRUST_SOCKET",
+            "The socket of the daemon that keeps the trust store, when neither of these nor $NSH_TRUST_STATE says where one is."
+        ),
         ("NO_COLOR", "When set, nothing is coloured."),
         (
             "SOURCE_DATE_EPOCH",
