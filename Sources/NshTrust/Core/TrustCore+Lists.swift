@@ -47,6 +47,7 @@ extension TrustCore {
     ///   - caller: Who is named in the decision log.
     /// - Returns: What was taken over, and what was passed over.
     /// - Throws: The `Refusal` of a list, or a `Trouble`; what was applied before it stays.
+    /// - Spec: STO-17
     package func importStore(_ document: StoreDocument, by caller: Caller = .thisProcess) throws -> StoreImport {
         var result = StoreImport()
         result.lists = document.lists.count
@@ -55,12 +56,28 @@ extension TrustCore {
                 let update = try applyRevocations(list, by: caller)
                 if update.changed { result.applied += 1 }
                 result.warnings += update.warnings.map { "list \(index + 1): \($0)" }
-            } catch let refusal as Refusal where refusal.code == .revocationsOlder {
-                result.notes.append("list \(index + 1): \(refusal.message)")
+            } catch let refusal as Refusal {
+                if refusal.code == .revocationsOlder {
+                    result.notes.append("list \(index + 1): \(refusal.message)")
+                } else if let withdrawal = try withdrawalOfIssuer(of: list, refused: refusal) {
+                    result.warnings.append("list \(index + 1) was passed over: \(withdrawal)")
+                } else {
+                    throw refusal
+                }
             }
         }
         result.builds = try administration(by: caller).importBuilds(document)
         return result
+    }
+
+    /// Says that a list was refused because a list in force withdraws its issuer: an import of both, repeated, comes to
+    /// that. The list is not verified; it is not applied either.
+    private func withdrawalOfIssuer(of bytes: [UInt8], refused refusal: Refusal) throws -> String? {
+        guard refusal.code == .rootWithdrawn || refusal.code == .untrustedRoot else { return nil }
+        let envelope = try Envelope(parsing: bytes, as: .revocations)
+        let list = try RevocationList(parsing: envelope.signedBytes, in: envelope.payloadRange)
+        guard let withdrawal = try store.read({ try $0.withdrawals(ofRoot: list.issuer).first }) else { return nil }
+        return "root \(list.issuer.shortHex), which issued it, was withdrawn by \(withdrawal)"
     }
 
     private func summary(of issuer: Digest, in state: any TrustState) throws -> ListSummary? {

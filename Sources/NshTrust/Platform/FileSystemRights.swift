@@ -5,6 +5,8 @@ import Glibc
 ///
 /// Only the calling thread is changed, by what the kernel calls the file-system user and group and by the thread's own
 /// supplementary groups. The kernel refuses such a change without saying so, so each is read back.
+///
+/// - Spec: STO-16
 package struct FileSystemRights: Hashable, Sendable {
     /// The user.
     package let uid: UInt32
