@@ -19,6 +19,26 @@ package struct Bytes32: Hashable, Comparable, Sendable {
         words = (word(), word(), word(), word())
     }
 
+    /// Reads 64 ASCII digits of lower-case hex without making anything else of them; nil for anything else.
+    package init?(hexDigits digits: UnsafeRawBufferPointer) {
+        guard digits.count == 64 else { return nil }
+        var isHex = true
+        func word(_ offset: Int) -> UInt64 {
+            var word: UInt64 = 0
+            for at in offset..<(offset + 16) {
+                let digit = digits[at]
+                switch digit {
+                case 0x30...0x39: word = word << 4 | UInt64(digit - 0x30)
+                case 0x61...0x66: word = word << 4 | UInt64(digit - 0x57)
+                default: isHex = false
+                }
+            }
+            return word
+        }
+        words = (word(0), word(16), word(32), word(48))
+        if !isHex { return nil }
+    }
+
     /// The 32 bytes in order.
     package var bytes: [UInt8] {
         var result: [UInt8] = []

@@ -23,6 +23,12 @@ package struct Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.init(bytes)
     }
 
+    /// Reads 64 ASCII digits of lower-case hex out of many bytes, the quick way; nil for anything else.
+    package init?(hexDigits digits: UnsafeRawBufferPointer) {
+        guard let storage = Bytes32(hexDigits: digits) else { return nil }
+        self.storage = storage
+    }
+
     /// The 32 bytes.
     package var bytes: [UInt8] { storage.bytes }
 

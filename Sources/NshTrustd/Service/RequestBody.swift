@@ -1,3 +1,4 @@
+import Glibc
 import NshTrust
 
 /// The small JSON documents that requests bring.
@@ -102,16 +103,20 @@ enum RequestBody {
 
     /// Reads `{"digest":"<64 digits>"}` without any white space; nil for everything else.
     private static func plainDigest(_ body: [UInt8]) -> Digest? {
-        guard body.count == digestStart.count + 64 + digestEnd.count, body.starts(with: digestStart),
-            body[(digestStart.count + 64)...].elementsEqual(digestEnd),
-            let bytes = Hex.decode(body[digestStart.count..<(digestStart.count + 64)], count: 32)
-        else { return nil }
-        return Digest(bytes)
+        body.withUnsafeBytes { bytes in
+            let (start, end) = (digestStart.utf8CodeUnitCount, digestEnd.utf8CodeUnitCount)
+            guard bytes.count == start + 64 + end, let base = bytes.baseAddress,
+                memcmp(base, digestStart.utf8Start, start) == 0,
+                memcmp(base.advanced(by: start + 64), digestEnd.utf8Start, end) == 0
+            else { return nil }
+            return Digest(hexDigits: UnsafeRawBufferPointer(rebasing: bytes[start..<(start + 64)]))
+        }
     }
 
-    private static let digestStart = Array(#"{"digest":""#.utf8)
-    private static let digestEnd = Array(#""}"#.utf8)
+    private static let digestStart: StaticString = #"{"digest":""#
+    private static let digestEnd: StaticString = #""}"#
 
+    /// Reads a document of a fixed set of names.
     private static func members<Name: RawRepresentable<String> & CaseIterable & Hashable>(
         _ body: [UInt8], of type: Name.Type, optional: Set<Name> = [],
         _ member: (inout JSONReader, Name) throws(Refusal) -> Void
