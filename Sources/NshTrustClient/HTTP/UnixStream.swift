@@ -32,10 +32,9 @@ package final class UnixStream: Sendable {
         if let address = address(path) { return try connect(address, name, patience) }
         let slash = path.utf8.lastIndex(of: 0x2F)
         let directoryPath = slash.map { String(path[...$0]) } ?? "."
-        let directory = OwnedDescriptor(
-            owning: try SystemCall.check("cannot open the directory of \(name)") {
-                nsh_openat(AT_FDCWD, directoryPath, nsh_o_path() | O_DIRECTORY, 0)
-            })
+        let result = nsh_openat(AT_FDCWD, directoryPath, nsh_o_path() | O_DIRECTORY, 0)
+        guard result >= 0 else { throw unreachable(name, -result) }
+        let directory = OwnedDescriptor(owning: result)
         let rest = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
         guard let address = address("/proc/self/fd/\(directory.raw)/\(rest)") else {
             throw Trouble(.badRequest, "the name of the socket is too long: \(name)")
@@ -74,10 +73,13 @@ package final class UnixStream: Sendable {
             // On a Unix socket this says that the queue of connections is full.
             guard number == EAGAIN || number == EINTR, !patience.isCancelled(), backoff.pause() else {
                 if patience.isCancelled() { throw Trouble(.cancelled, "the caller cancelled the operation") }
-                let trouble = SystemCall.trouble(number, "cannot reach nsh-trustd at \(name)")
-                throw Trouble(.ioFailure, trouble.message)
+                throw unreachable(name, number)
             }
         }
+    }
+
+    private static func unreachable(_ name: String, _ number: Int32) -> Trouble {
+        Trouble(.ioFailure, SystemCall.trouble(number, "cannot reach nsh-trustd at \(name)").message)
     }
 
     // MARK: - Bytes
