@@ -70,8 +70,9 @@ extension TrustCore {
         return result
     }
 
-    /// Says that a list was refused because a list in force withdraws its issuer: an import of both, repeated, comes to
-    /// that. The list is not verified; it is not applied either.
+    /// Says that a list was refused because a list in force withdraws its issuer; nil when that is not why.
+    ///
+    /// An import of both, repeated, comes to that. The list is not verified; it is not applied either.
     private func withdrawalOfIssuer(of bytes: [UInt8], refused refusal: Refusal) throws -> String? {
         guard refusal.code == .rootWithdrawn || refusal.code == .untrustedRoot else { return nil }
         let envelope = try Envelope(parsing: bytes, as: .revocations)

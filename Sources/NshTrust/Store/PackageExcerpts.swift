@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The excerpts of packages that were asked for lately, dropped as soon as anything was committed to the store.
+/// The excerpts of packages that were asked for lately, dropped as soon as a commit changed what decisions are made by.
 ///
 /// A commit of this process counts at once. Those of other processes are asked for every twenty milliseconds: an answer
 /// reflects each that finished fifty milliseconds before. Between them an answer costs no system call, and waits for
@@ -37,17 +37,28 @@ final class PackageExcerpts: Sendable {
 
     private let shards = (0..<shardCount).map { _ in Locked(Shard()) }
     /// Counts the states of the store that were seen; excerpts of an earlier one are worth nothing.
-    private let epoch = Atomic<UInt64>(1)
+    let epoch = Atomic<UInt64>(1)
     /// When the store was last found to be in the state of `epoch`.
     private let validatedAt = Atomic<UInt64>(0)
     /// Commits of this process, and how many of them that finding reflects.
     private let commits = Atomic<UInt64>(1)
     private let commitsSeen = Atomic<UInt64>(0)
     private let lastLook = Atomic<UInt64>(0)
-    /// The store's count of changes in the state of `epoch`.
-    private let changes = Locked<Int64?>(nil)
+    /// What tells the state of `epoch` from others.
+    private let known = Locked<Known?>(nil)
 
-    /// Says that this process has committed.
+    /// A state of the store, by its own counts.
+    private struct Known: Sendable {
+        /// Of all commits; cheap to ask for.
+        var changes: Int64
+        /// Of those that matter.
+        let decisions: Int64
+    }
+
+    /// Asks the store, and waits for locks of other processes when told to.
+    typealias Question = (_ waits: Bool) throws -> Int64
+
+    /// Says that this process has committed something that decisions are made by.
     func noteCommit() { commits.add(1, ordering: .acquiringAndReleasing) }
 
     /// Returns what is known of a digest, or finds it out.
@@ -55,15 +66,16 @@ final class PackageExcerpts: Sendable {
     /// - Parameters:
     ///   - digest: The package digest.
     ///   - pinned: The roots that the host trusts now.
-    ///   - changeCount: Asks the store for its count of changes; waits for locks of other processes when told to.
+    ///   - changeCount: Asks for the store's count of all commits.
+    ///   - decisionCount: Asks for its count of those that changed what decisions are made by.
     ///   - read: Takes the excerpt from the store; nil when the package is not installed.
     /// - Returns: What is known.
     /// - Throws: What these throw.
     func answer(
-        for digest: Digest, pinned: [PublicKey], changeCount: (_ waits: Bool) throws -> Int64,
+        for digest: Digest, pinned: [PublicKey], changeCount: Question, decisionCount: Question,
         read: () throws -> PackageExcerpt?
     ) throws -> Answer {
-        try validate(changeCount)
+        try validate(changeCount, decisionCount)
         // Before the store is read: what is read later than a change is not kept as if it were from before it.
         let epoch = epoch.load(ordering: .acquiring)
         let shard = shards[Int(truncatingIfNeeded: digest.shardNumber % UInt64(Self.shardCount))]
@@ -97,16 +109,18 @@ final class PackageExcerpts: Sendable {
     // MARK: - Freshness
 
     /// Makes sure that `epoch` is the state of the store now, or fifty milliseconds ago.
-    private func validate(_ changeCount: (_ waits: Bool) throws -> Int64) throws {
+    private func validate(_ changeCount: Question, _ decisionCount: Question) throws {
         let now = MonotonicTime.nanoseconds()
-        guard let age = age(at: now), age < Age.hard else { return try look(waits: true, changeCount) }
+        guard let age = age(at: now), age < Age.hard else {
+            return try look(waits: true, changeCount, decisionCount)
+        }
         guard age >= Age.soft else { return }
         let last = lastLook.load(ordering: .relaxed)
         guard now > last, now - last >= Age.pause,
             lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
         else { return }
         do {
-            try look(waits: false, changeCount)
+            try look(waits: false, changeCount, decisionCount)
         } catch let trouble as Trouble where trouble.code == .storeBusy {
             // Another process commits just now. What is known counts for a while yet.
         }
@@ -120,16 +134,18 @@ final class PackageExcerpts: Sendable {
         return now > found ? now - found : 0
     }
 
-    private func look(waits: Bool, _ changeCount: (_ waits: Bool) throws -> Int64) throws {
-        try changes.withLock { known in
+    private func look(waits: Bool, _ changeCount: Question, _ decisionCount: Question) throws {
+        try known.withLock { known in
             let begun = MonotonicTime.nanoseconds()
             // Another thread may have looked while this one waited for it.
             if let age = age(at: begun), age < Age.soft { return }
             let committed = commits.load(ordering: .acquiring)
-            let count = try changeCount(waits)
-            if count != known {
-                known = count
-                epoch.add(1, ordering: .acquiringAndReleasing)
+            let changes = try changeCount(waits)
+            if changes != known?.changes {
+                // Read after the changes were counted: a commit in between makes the next look read it again.
+                let decisions = try decisionCount(waits)
+                if decisions != known?.decisions { epoch.add(1, ordering: .acquiringAndReleasing) }
+                known = Known(changes: changes, decisions: decisions)
             }
             commitsSeen.store(committed, ordering: .releasing)
             validatedAt.store(begun, ordering: .releasing)

@@ -125,6 +125,12 @@ final class SQLiteConnection: @unchecked Sendable {
     /// Rows that the last statement changed.
     var changes: Int64 { sqlite3_changes64(handle) }
 
+    /// Rows that were changed on this connection so far.
+    var totalChanges: Int64 { sqlite3_total_changes64(handle) }
+
+    /// How many of them were rows of the decision log; whoever writes there counts them.
+    var logChanges: Int64 = 0
+
     /// The number of the row inserted last.
     var lastRow: Int64 { sqlite3_last_insert_rowid(handle) }
 

@@ -14,9 +14,14 @@ struct SQLiteSnapshot: StoreSnapshot {
         max(1, Int(try connection.integer(Self.metaQuery, [.text(Meta.greatestThreshold.rawValue)])))
     }
 
+    /// How many transactions have changed what decisions are made by; the decision log is not.
+    func decisionCount() throws -> Int64 {
+        try connection.integer(Self.metaQuery, [.text(Meta.decisionCount.rawValue)])
+    }
+
     /// The numbers in `meta`.
     enum Meta: String {
-        case timeFloor, greatestThreshold
+        case timeFloor, greatestThreshold, decisionCount
     }
     private static let metaQuery = "SELECT value FROM meta WHERE name = ?"
 

@@ -17,6 +17,8 @@ extension SQLiteTransaction {
     }
 
     func record(_ event: NewEvent) throws {
+        let before = connection.totalChanges
+        defer { connection.logChanges += connection.totalChanges - before }
         if event.kind == .refused, try merge(event) { return }
         try connection.run(
             """

@@ -106,6 +106,13 @@ struct SQLiteTransaction: StoreTransaction {
 
     func raiseThreshold(to threshold: Int) throws { try raise(.greatestThreshold, to: Int64(threshold)) }
 
+    /// Counts this transaction as one that changes what decisions are made by.
+    func countDecision() throws {
+        try connection.run(
+            "INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1",
+            [.text(SQLiteSnapshot.Meta.decisionCount.rawValue)])
+    }
+
     /// Raises a number of `meta`; it never falls.
     func raise(_ name: SQLiteSnapshot.Meta, to value: Int64) throws {
         try connection.run(

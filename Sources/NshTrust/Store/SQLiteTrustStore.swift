@@ -18,7 +18,7 @@ package final class SQLiteTrustStore: TrustStore {
     /// For `excerpt`: one asks whether anything changed, and never waits for the other, which reads.
     private let validator = Locked(Slot())
     private let asker = Locked(Slot())
-    private let excerpts = PackageExcerpts()
+    let excerpts = PackageExcerpts()
 
     /// A place for a connection, which is opened when it is first needed.
     private struct Slot: Sendable {
@@ -74,8 +74,17 @@ package final class SQLiteTrustStore: TrustStore {
         guard state.access == .readWrite else {
             throw Trouble(.ioFailure, "trust store \(Printable.escaped(state.path)) was opened for reading only")
         }
-        let value = try transaction(in: writer, begin: "BEGIN IMMEDIATE") { try body(SQLiteTransaction($0)) }
-        excerpts.noteCommit()
+        let (value, decides) = try transaction(in: writer, begin: "BEGIN IMMEDIATE") { connection in
+            let before = connection.totalChanges
+            connection.logChanges = 0
+            let transaction = SQLiteTransaction(connection)
+            let value = try body(transaction)
+            // Whatever was written counts, but for the log, by which nothing is decided: it may fill at any rate.
+            let decides = connection.totalChanges - before != connection.logChanges
+            if decides { try transaction.countDecision() }
+            return (value, decides)
+        }
+        if decides { excerpts.noteCommit() }
         return value
     }
 
@@ -115,6 +124,11 @@ package final class SQLiteTrustStore: TrustStore {
             changeCount: { waits in
                 try changeCount(on: validator, patience: waits ? busyTimeoutSeconds : 0)
             },
+            decisionCount: { waits in
+                try transaction(in: validator, begin: "BEGIN", patience: waits ? busyTimeoutSeconds : 0) { connection in
+                    try SQLiteSnapshot(connection).decisionCount()
+                }
+            },
             read: {
                 try transaction(in: asker, begin: "BEGIN") { connection in
                     try PackageExcerpt(of: digest, pinned: pinned, in: SQLiteSnapshot(connection))
@@ -134,16 +148,17 @@ package final class SQLiteTrustStore: TrustStore {
     }
 
     private func transaction<Value>(
-        in slot: Locked<Slot>, begin: String, _ body: (SQLiteConnection) throws -> Value
+        in slot: Locked<Slot>, begin: String, patience: Double? = nil, _ body: (SQLiteConnection) throws -> Value
     ) throws -> Value {
+        let patience = patience ?? busyTimeoutSeconds
         // The value goes from the locked body to this thread and nowhere else.
         nonisolated(unsafe) var value: Value?
         try slot.withLock { slot in
             let connection = try connect(&slot)
             do {
-                try start(begin, on: connection)
+                try start(begin, on: connection, patience)
                 value = try body(connection)
-                connection.beginWaiting(seconds: busyTimeoutSeconds)
+                connection.beginWaiting(seconds: patience)
                 try connection.run("COMMIT")
             } catch {
                 if connection.isInTransaction {
@@ -157,8 +172,8 @@ package final class SQLiteTrustStore: TrustStore {
         return value
     }
 
-    private func start(_ begin: String, on connection: SQLiteConnection) throws(Trouble) {
-        connection.beginWaiting(seconds: busyTimeoutSeconds)
+    private func start(_ begin: String, on connection: SQLiteConnection, _ patience: Double) throws(Trouble) {
+        connection.beginWaiting(seconds: patience)
         try connection.persistently { () throws(Trouble) in
             do throws(Trouble) {
                 try connection.run(begin)

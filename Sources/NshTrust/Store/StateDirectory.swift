@@ -94,7 +94,9 @@ package final class StateDirectory: Sendable {
         return files
     }
 
-    /// Bytes of the database; 0 when there is none. Opens nothing.
+    /// Bytes of the database; 0 when there is none.
+    ///
+    /// Opens nothing.
     package func databaseSize() throws(Trouble) -> Int64 {
         Int64(clamping: try root.status(of: Self.databaseName)?.size ?? 0)
     }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Synchronization
 import TestSupport
 import Testing
 
@@ -184,6 +185,27 @@ struct CheckTests {
         _ = try host.trust { $0.rootThreshold = 2 }
         settle()
         #expect(code(digest) == "storeUnsafe")
+    }
+
+    @Test(
+        "what only the log gains drops nothing from memory, anything else does", .rules("POL-24"),
+        arguments: [true, false])
+    func keepsWhatTheLogDoesNotChange(fromOutside: Bool) throws {
+        let (digest, late) = (try open(5), try host.package(build: 4).path)
+        let other = fromOutside ? try host.trust().core : core
+        func epoch() -> UInt64 {
+            settle()
+            #expect(code(digest) == nil)
+            return core.store.excerpts.epoch.load(ordering: .acquiring)
+        }
+        let before = epoch()
+        for _ in 0..<20 { #expect(throws: NshError.self) { _ = try other.open(path: late) } }
+        #expect(epoch() == before)
+        _ = try other.applyRevocations(list(1) { _ in })
+        let listed = epoch()
+        #expect(listed == before + 1)
+        _ = try other.open(path: try host.package(build: 1) { $0.app.id = PackageBuilder.id("com.example.other") }.path)
+        #expect(epoch() == listed + 1)
     }
 
     @Test("an answer never outlives another's commit by more than 50 ms, whatever the load", .rules("POL-24"))

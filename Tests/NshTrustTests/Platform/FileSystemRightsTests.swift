@@ -125,7 +125,8 @@ import Testing
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 65536)
         while fgets(&line, Int32(line.count), file) != nil {
-            let text = String(decoding: line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            let letters = line.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }
+            let text = String(decoding: letters, as: UTF8.self)
             let parts = text.split(separator: "\t", maxSplits: 1, omittingEmptySubsequences: false)
             switch parts.first {
             case "Uid:": status.uid = String(parts[1])
