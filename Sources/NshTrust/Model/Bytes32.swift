@@ -39,6 +39,16 @@ package struct Bytes32: Hashable, Comparable, Sendable {
         if !isHex { return nil }
     }
 
+    /// Appends the 64 digits of lower-case hex.
+    package func appendHex(to text: inout [UInt8]) {
+        for word in [words.0, words.1, words.2, words.3] {
+            for shift in stride(from: 60 as UInt64, through: 0, by: -4) {
+                let value = UInt8(truncatingIfNeeded: word >> shift) & 15
+                text.append(value < 10 ? 0x30 + value : 0x57 + value)
+            }
+        }
+    }
+
     /// The 32 bytes in order.
     package var bytes: [UInt8] {
         var result: [UInt8] = []

@@ -32,6 +32,9 @@ package struct Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The 32 bytes.
     package var bytes: [UInt8] { storage.bytes }
 
+    /// Appends the 64 lower-case hex digits to ASCII text.
+    package func appendHex(to text: inout [UInt8]) { storage.appendHex(to: &text) }
+
     /// The 64 lower-case hex digits.
     package var hex: String { Hex.encode(bytes) }
 

@@ -9,9 +9,9 @@ enum CheckAnswer {
     ///
     /// - Parameters:
     ///   - package: The record.
-    ///   - directory: The absolute path of its tree.
+    ///   - state: The absolute path of the state directory.
     /// - Returns: The answer.
-    static func accepted(_ package: InstalledPackage, directory: String) -> Response {
+    static func accepted(_ package: InstalledPackage, state: String) -> Response {
         let app = package.app
         var body: [UInt8] = []
         body.reserveCapacity(1024)
@@ -22,19 +22,25 @@ enum CheckAnswer {
         }
         add(#"{"verdict":"accepted","code":null,"message":""#, app.id.text)
         add(" ", app.version.text)
-        add(" (build ", String(app.build))
+        let build = String(app.build)
+        add(" (build ", build)
         add(#")","app":{"id":""#, app.id.text)
         add(#"","name":""#, app.name.text)
         add(#"","version":""#, app.version.text)
-        add(#"","build":"#, String(app.build))
+        add(#"","build":"#, build)
         add(#"},"publisher":""#, package.facts.certificate.publisher.text)
-        add(#"","digest":""#, package.facts.digest.hex)
-        add(#"","directory":""#, directory)
-        add(#"","lease":""#, directory)
+        add(#"","digest":""#)
+        package.facts.digest.appendHex(to: &body)
+        add(#"","directory":""#, state)
+        add("/", package.tree)
+        add(#"","lease":""#, state)
+        add("/", package.tree)
         add("/", TreeLease.fileName)
         add(#""}"#)
         // What has to be escaped is left to the one writer of JSON.
-        guard isPlain else { return Response(CheckDocument(package, directory: directory, refusal: nil).object) }
+        guard isPlain else {
+            return Response(CheckDocument(package, directory: "\(state)/\(package.tree)", refusal: nil).object)
+        }
         return Response(status: 200, body: body)
     }
 

@@ -72,11 +72,11 @@ struct PackageRouteTests {
     }
 
     @Test("the bytes of an answer to check are those of its document", arguments: ["/a", "/a \"b\" \\ \u{7F}ü\n"])
-    func checkBytes(_ directory: String) throws {
+    func checkBytes(_ state: String) throws {
         let digest = try #require(Digest(hex: try host.install(build: 5)))
         let package = try #require(try host.core.store.read { try $0.installedPackage(digest) })
-        let document = CheckDocument(package, directory: directory, refusal: nil)
-        let answer = CheckAnswer.accepted(package, directory: directory)
+        let document = CheckDocument(package, directory: "\(state)/\(package.tree)", refusal: nil)
+        let answer = CheckAnswer.accepted(package, state: state)
         #expect(answer.body == Array(JSONLine.text(document.object).utf8))
     }
 
