@@ -3,17 +3,11 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 #ifndef SO_PEERGROUPS
 #define SO_PEERGROUPS 59
 #endif
-
-int nsh_accept(int listening) {
-    int descriptor = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    return descriptor < 0 ? -errno : descriptor;
-}
 
 int nsh_peer(int descriptor, struct nsh_peer *result) {
     struct ucred who;
@@ -36,11 +30,6 @@ int nsh_peer_groups(int descriptor, uint32_t *groups, int capacity) {
 long nsh_send(int descriptor, const void *bytes, size_t count) {
     ssize_t sent = send(descriptor, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
     return sent < 0 ? -errno : sent;
-}
-
-int nsh_eventfd(void) {
-    int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return descriptor < 0 ? -errno : descriptor;
 }
 
 int nsh_is_hung_up(short results) { return (results & (POLLHUP | POLLERR | POLLNVAL)) != 0; }

@@ -14,16 +14,17 @@ struct nsh_mhd_callbacks {
 };
 
 /*
- * Starts one thread that serves the connections handed to it with MHD_add_connection; NULL when it cannot be started.
- * The function is variadic in C, which Swift cannot call.
+ * Starts one thread that accepts connections and serves them; NULL when it cannot be started. The function is variadic
+ * in C, which Swift cannot call. We let it accept: on each answer of a connection that it did not accept itself it tries
+ * two options of TCP, which a Unix socket refuses.
  */
 static inline struct MHD_Daemon *nsh_mhd_start(
-    const struct nsh_mhd_callbacks *callbacks, size_t connection_bytes, unsigned int connections) {
+    const struct nsh_mhd_callbacks *callbacks, int listening, size_t connection_bytes, unsigned int connections) {
     return MHD_start_daemon(
-        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC
-            | MHD_USE_ERROR_LOG,
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG,
         0, NULL, NULL, callbacks->request, callbacks->context,
         MHD_OPTION_EXTERNAL_LOGGER, callbacks->log, callbacks->context,
+        MHD_OPTION_LISTEN_SOCKET, listening,
         MHD_OPTION_URI_LOG_CALLBACK, callbacks->target, callbacks->context,
         MHD_OPTION_NOTIFY_COMPLETED, callbacks->completed, callbacks->context,
         MHD_OPTION_NOTIFY_CONNECTION, callbacks->connection, callbacks->context,

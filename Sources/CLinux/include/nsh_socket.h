@@ -7,9 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* accept4: the new descriptor does not block and is closed on exec. */
-int nsh_accept(int listening);
-
 /* Who was at the other end when the connection was made (SO_PEERCRED). */
 struct nsh_peer {
     int32_t process;
@@ -23,9 +20,6 @@ int nsh_peer_groups(int descriptor, uint32_t *groups, int capacity);
 
 /* Sends what the socket takes at once, without a SIGPIPE. */
 long nsh_send(int descriptor, const void *bytes, size_t count);
-
-/* An eventfd that does not block and is closed on exec. */
-int nsh_eventfd(void);
 
 /* Whether poll(2)'s results say that the other end is gone: closed both ways. */
 int nsh_is_hung_up(short results);

@@ -70,12 +70,9 @@ private func passMessage(
     _ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>?, _ values: CVaListPointer?
 ) {
     guard let context, let format, let values else { return }
-    // It tries options of TCP on each answer of a connection that it did not accept itself.
-    if needlessMessages.contains(where: { strncmp(format, $0, strlen($0)) == 0 }) { return }
+    if strncmp(format, "Hit process or system resource limit", 36) == 0 { core(context).noteShortage() }
     var line = [CChar](repeating: 0, count: 512)
     guard vsnprintf(&line, line.count, format, values) >= 0 else { return }
     let text = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
     core(context).pass(message: String(decoding: text, as: UTF8.self))
 }
-
-private let needlessMessages = ["Setting %s option", "Failed to push the data"]

@@ -14,8 +14,6 @@ final class Connection: Sendable {
     let user: UInt32
     /// Who asks.
     let peer: Peer?
-    /// Which of the server's threads serves it.
-    let thread: Int
 
     /// libmicrohttpd's handle, which any thread may use to resume a suspended connection.
     private struct Handle: @unchecked Sendable {  // MHD_resume_connection may be called from any thread
@@ -38,11 +36,10 @@ final class Connection: Sendable {
     private let heldMilliseconds = Atomic<Int64>(0)
 
     /// Makes a connection that was accepted just now.
-    init(descriptor: Int32, user: UInt32, peer: Peer?, thread: Int) {
+    init(descriptor: Int32, user: UInt32, peer: Peer?) {
         self.descriptor = descriptor
         self.user = user
         self.peer = peer
-        self.thread = thread
         stage = Atomic(Self.packed(.head, Progress.now()))
     }
 

@@ -4,7 +4,7 @@ import NshTrust
 
 /// An HTTP/1.1 server on a listening Unix socket.
 ///
-/// One thread accepts and keeps house, up to eight serve. None of them may wait for anything but sockets; see
+/// Up to eight threads accept and serve, one keeps house. None of them may wait for anything but sockets; see
 /// `HTTPService`.
 final class HTTPServer: Sendable {
     private enum State: Sendable {
@@ -13,8 +13,8 @@ final class HTTPServer: Sendable {
     }
 
     private let core: ServerCore
-    private let workers: [Acceptor.Worker]
-    private let acceptor: Acceptor
+    private let workers: [Housekeeper.Worker]
+    private let housekeeper: Housekeeper
     private let state = Locked(State.running)
 
     /// Starts to serve.
@@ -29,12 +29,16 @@ final class HTTPServer: Sendable {
         listening socket: consuming OwnedDescriptor, service: any HTTPService, limits: ServerLimits = ServerLimits(),
         observe: @escaping @Sendable (ServerEvent) -> Void = { _ in }
     ) throws(Trouble) {
-        let threads = min(Processors.count, 8)
-        core = ServerCore(service: service, limits: limits, threads: threads, observe: observe)
-        workers = try Self.startWorkers(threads, for: core)
+        // Threads share the socket: none must wait for a client that another one took.
+        let flags = fcntl(socket.raw, F_GETFL)
+        guard flags >= 0, fcntl(socket.raw, F_SETFL, flags | O_NONBLOCK) == 0 else {
+            throw SystemCall.trouble(errno, "cannot prepare the listening socket")
+        }
+        core = ServerCore(service: service, limits: limits, observe: observe)
+        workers = try Self.startWorkers(min(Processors.count, 8), at: socket, for: core)
         do {
-            acceptor = try Acceptor(core: core, workers: workers)
-            try acceptor.begin(at: socket)
+            housekeeper = try Housekeeper(core: core, workers: workers)
+            try housekeeper.begin()
         } catch {
             Self.stop(workers)
             throw error
@@ -43,21 +47,27 @@ final class HTTPServer: Sendable {
 
     deinit { stop(gracePeriodSeconds: 0) }
 
-    private static func startWorkers(_ count: Int, for core: ServerCore) throws(Trouble) -> [Acceptor.Worker] {
+    /// Starts the threads, each with a descriptor of its own for the listening socket, which it closes.
+    private static func startWorkers(
+        _ count: Int, at socket: borrowing OwnedDescriptor, for core: ServerCore
+    ) throws(Trouble) -> [Housekeeper.Worker] {
         var callbacks = Callbacks.table(for: core)
-        var workers: [Acceptor.Worker] = []
+        var workers: [Housekeeper.Worker] = []
         for _ in 0..<count {
-            // The connections are counted before they are handed over.
-            guard let daemon = nsh_mhd_start(&callbacks, core.limits.headBytes, UInt32.max / 2) else {
+            let listening = fcntl(socket.raw, F_DUPFD_CLOEXEC, 3)
+            // Connections are counted when they begin: libmicrohttpd knows neither users nor a polite refusal.
+            guard listening >= 0,
+                let daemon = nsh_mhd_start(&callbacks, listening, core.limits.headBytes, UInt32.max / 2)
+            else {
                 stop(workers)
                 throw Trouble(.ioFailure, "cannot start a thread that serves connections")
             }
-            workers.append(Acceptor.Worker(daemon: daemon))
+            workers.append(Housekeeper.Worker(daemon: daemon))
         }
         return workers
     }
 
-    private static func stop(_ workers: [Acceptor.Worker]) {
+    private static func stop(_ workers: [Housekeeper.Worker]) {
         for worker in workers { MHD_stop_daemon(worker.daemon) }
     }
 
@@ -67,11 +77,11 @@ final class HTTPServer: Sendable {
     /// How many connections there may be: what was asked for, or what the limit of descriptors leaves.
     var connectionLimit: Int { core.connectionLimit }
 
-    /// Takes no new connection and no new request from now on; what is under way goes on.
-    func stopAccepting() {
-        core.beginToStop()
-        acceptor.shutDoor()
-    }
+    /// Refuses new connections and new requests from now on; what is under way goes on.
+    ///
+    /// The socket stays open for as long: MHD_quiesce_daemon can meet a thread that is about to do the same, and then
+    /// ends the process.
+    func stopAccepting() { core.beginToStop() }
 
     /// Stops: event streams end, work under way is waited for, what is left then is abandoned.
     ///
@@ -89,7 +99,7 @@ final class HTTPServer: Sendable {
         while core.endIdle() > 0, Double(MonotonicTime.nanoseconds() - start) < gracePeriodSeconds * 1e9 {
             MonotonicTime.sleep(nanoseconds: 10_000_000)
         }
-        acceptor.dismiss()
+        housekeeper.dismiss()
         // A suspended connection would make MHD_stop_daemon end the process.
         core.endAll()
         Self.stop(workers)

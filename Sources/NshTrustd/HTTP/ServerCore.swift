@@ -12,23 +12,20 @@ final class ServerCore: Sendable {
 
     private let table: Locked<ConnectionTable>
     private let stopping = Atomic(false)
+    private let shortage = Atomic(false)
     /// How many messages of libmicrohttpd may still be passed on before the next housekeeping.
     private let messagesLeft = Atomic(ServerCore.messagesPerRound)
     private let overflowUser = Peer.overflowUser()
     private static let messagesPerRound = 10
 
-    /// Makes the core of a server with so many threads.
-    init(
-        service: any HTTPService, limits: ServerLimits, threads: Int, observe: @escaping @Sendable (ServerEvent) -> Void
-    ) {
+    /// Makes the core of a server.
+    init(service: any HTTPService, limits: ServerLimits, observe: @escaping @Sendable (ServerEvent) -> Void) {
         var descriptors = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &descriptors)
         self.service = service
         self.limits = limits
         self.observe = observe
-        table = Locked(
-            ConnectionTable(
-                limits: limits, descriptors: Int(clamping: descriptors.rlim_cur), threads: threads))
+        table = Locked(ConnectionTable(limits: limits, descriptors: Int(clamping: descriptors.rlim_cur)))
     }
 
     /// Whether the server is about to stop.
@@ -45,36 +42,24 @@ final class ServerCore: Sendable {
 
     // MARK: - Connections come and go
 
-    /// Admits a connection that was just accepted.
+    /// Admits a connection that libmicrohttpd begins to serve.
     ///
-    /// - Returns: The thread that is to serve it; nil when it was one too many, and was told so.
-    func admit(_ descriptor: Int32) -> Int? {
-        let recorded = Peer.recorded(of: descriptor)
-        let peer = Peer(recorded: recorded, groups: Peer.groups(of: descriptor), overflowUser: overflowUser)
-        let user = recorded?.user ?? .max
-        let thread: Int? = table.withLock { table in
-            guard table.hasRoom(for: user) else { return nil }
-            let thread = table.idlestThread
-            table.add(Connection(descriptor: descriptor, user: user, peer: peer, thread: thread))
-            return thread
-        }
-        if thread == nil {
-            observe(.connectionRefused)
-            // Whoever does not even read this is not waited for.
-            _ = Answer.write(service.refusal(.tooManyConnections), to: descriptor)
-        }
-        return thread
-    }
-
-    /// Forgets a connection that libmicrohttpd did not take.
-    func forget(_ descriptor: Int32) { table.withLock { $0.remove(descriptor) } }
-
-    /// Finds the connection that libmicrohttpd begins to serve.
+    /// - Returns: The connection; nil when it was one too many, and was told so.
     func started(_ handle: OpaquePointer) -> Connection? {
         let descriptor = nsh_mhd_descriptor(handle)
-        let connection = table.withLock { $0.connections[descriptor] }
-        connection?.start(handle)
-        if connection != nil { observe(.connectionOpened) }
+        let recorded = Peer.recorded(of: descriptor)
+        let peer = Peer(recorded: recorded, groups: Peer.groups(of: descriptor), overflowUser: overflowUser)
+        let connection = Connection(descriptor: descriptor, user: recorded?.user ?? .max, peer: peer)
+        let isAdmitted = !isStopping && table.withLock { $0.add(connection) }
+        guard isAdmitted else {
+            observe(.connectionRefused)
+            // Whoever does not even read this is not waited for; libmicrohttpd closes what was shut down.
+            _ = Answer.write(service.refusal(isStopping ? .stopping : .tooManyConnections), to: descriptor)
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            return nil
+        }
+        connection.start(handle)
+        observe(.connectionOpened)
         return connection
     }
 
@@ -84,6 +69,12 @@ final class ServerCore: Sendable {
         table.withLock { $0.remove(connection.descriptor) }
         observe(.connectionClosed)
     }
+
+    /// Notes that there was no descriptor for a new connection.
+    func noteShortage() { shortage.store(true, ordering: .relaxed) }
+
+    /// Whether there was no descriptor for a new connection since the last time.
+    func takeShortage() -> Bool { shortage.exchange(false, ordering: .relaxed) }
 
     // MARK: - Housekeeping
 

@@ -51,47 +51,29 @@ struct ProgressTests {
 }
 
 struct ConnectionTableTests {
-    private func connection(_ descriptor: Int32, _ user: UInt32, _ table: ConnectionTable) -> Connection {
-        Connection(descriptor: descriptor, user: user, peer: nil, thread: table.idlestThread)
+    private func connection(_ descriptor: Int32, _ user: UInt32) -> Connection {
+        Connection(descriptor: descriptor, user: user, peer: nil)
     }
 
     @Test
     func oneUserMayHaveHalfOfTheConnections() {
-        var table = ConnectionTable(limits: ServerLimits(connections: 4), descriptors: 1024, threads: 2)
-        for descriptor in 0..<2 { table.add(connection(Int32(descriptor), 1000, table)) }
-        #expect(!table.hasRoom(for: 1000))
-        #expect(table.hasRoom(for: 0))
-        for descriptor in 2..<4 { table.add(connection(Int32(descriptor), 0, table)) }
-        #expect(!table.hasRoom(for: 7))
+        var table = ConnectionTable(limits: ServerLimits(connections: 4), descriptors: 1024)
+        let admitted = [(0, 1000), (1, 1000), (2, 1000), (2, 0), (3, 0), (4, 7)].map { descriptor, user in
+            table.add(connection(Int32(descriptor), UInt32(user)))
+        }
+        #expect(admitted == [true, true, false, true, true, false])
         table.remove(0)
-        #expect(table.hasRoom(for: 1000))
-        #expect(table.count == 3)
+        table.remove(9)
+        let isAdmitted = table.add(connection(0, 1000))
+        #expect(isAdmitted)
+        #expect(table.count == 4)
     }
 
     @Test(arguments: [(256, 192, 96), (65, 1, 1), (10, 1, 1), (1 << 20, 2048, 1024)])
     func thereAreFewerConnectionsThanDescriptors(descriptors: Int, limit: Int, limitPerUser: Int) {
-        let table = ConnectionTable(limits: ServerLimits(), descriptors: descriptors, threads: 1)
+        let table = ConnectionTable(limits: ServerLimits(), descriptors: descriptors)
         #expect(table.limit == limit)
         #expect(table.limitPerUser == limitPerUser)
-    }
-
-    @Test
-    func aDescriptorThatComesAgainTakesThePlaceOfTheOldOne() {
-        var table = ConnectionTable(limits: ServerLimits(connections: 4), descriptors: 1024, threads: 2)
-        for _ in 0..<5 { table.add(connection(3, 1000, table)) }
-        #expect(table.count == 1)
-        #expect(table.hasRoom(for: 1000))
-    }
-
-    @Test
-    func connectionsAreSpreadOverTheThreads() {
-        var table = ConnectionTable(limits: ServerLimits(), descriptors: 4096, threads: 4)
-        let all = (0..<8).map { descriptor in
-            let added = connection(Int32(descriptor), 0, table)
-            table.add(added)
-            return added.thread
-        }
-        #expect(all == [0, 1, 2, 3, 0, 1, 2, 3])
     }
 }
 
