@@ -37,6 +37,8 @@ waits "$work/logs/daemon" serving
 # The first engine is another user's, where there may be one: it reads what the daemon keeps for it.
 as=
 [ "$(id -u)" -ne 0 ] || as="setpriv --reuid games --regid games --clear-groups"
+: >five
+: >six
 last="EngineHost 5"
 # shellcheck disable=SC2086
 $as "$host" "$work/w/s.sock" "$work/w/5.nshpkg" >five 2>&1 &

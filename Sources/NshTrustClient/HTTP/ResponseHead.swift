@@ -22,8 +22,6 @@ package struct ResponseHead: Hashable, Sendable {
     package let framing: Framing
     /// `Content-Type` without parameters, lower case; empty when there is none.
     package let contentType: String
-    /// `Retry-After` in seconds; nil when it says nothing of the kind.
-    package let retryAfter: Int64?
 
     /// Reads a head.
     ///
@@ -47,7 +45,6 @@ package struct ResponseHead: Hashable, Sendable {
         keepsConnection = mayKeep && framing != .untilClose
         let type = fields["content-type"]?.first?.prefix { $0 != ";" } ?? ""
         contentType = type.lowercased().filter { $0 != " " && $0 != "\t" }
-        retryAfter = fields["retry-after"]?.first.flatMap { Int64($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
 
     private static func wrong(_ problem: String) -> Trouble {
