@@ -1,7 +1,5 @@
 import Glibc
 import NshTrust
-import NshTrustWire
-import Synchronization
 
 /// Hands the decision log to everybody who follows it.
 ///
@@ -23,7 +21,7 @@ final class EventHub: Sendable {
     private static let pagesPerTurn = 4
 
     private struct Shared: Sendable {
-        var newcomers: [Follower] = []
+        var newcomers: [EventFollower] = []
         var users: [UInt32: Int] = [:]
         var count: Int { users.values.reduce(0, +) }
         var isRunning = false
@@ -66,7 +64,7 @@ final class EventHub: Sendable {
     /// - Returns: The stream.
     /// - Throws: `overloaded` when too many follow, or too many of this user; `stopping`.
     func follow(after sequence: Int64?, by user: UInt32, showsCaller: Bool) throws(Problem) -> EventStream {
-        let follower = Follower(stream: EventStream(), user: user, showsCaller: showsCaller, position: sequence)
+        let follower = EventFollower(stream: EventStream(), user: user, showsCaller: showsCaller, position: sequence)
         // So that the client sees at once that it is heard.
         follower.stream.append(Array(":\n\n".utf8))
         let isAdded: Bool? = shared.withLock { shared in
@@ -81,7 +79,7 @@ final class EventHub: Sendable {
         guard let isAdded else { throw Problem(.stopping, "the log is not watched; ask again when the daemon runs") }
         guard isAdded else { throw Problem(.overloaded, "as many clients as may follow the log already") }
         follower.stream.whenDrained { [watch, lag = follower.lag] in
-            if lag.isBehind.load(ordering: .acquiring) { watch.wake() }
+            if lag.isBehind { watch.wake() }
         }
         watch.wake()
         return follower.stream
@@ -105,7 +103,7 @@ final class EventHub: Sendable {
     // MARK: - The thread
 
     private func run() {
-        var followers: [Follower] = []
+        var followers: [EventFollower] = []
         var newest: Int64?
         var pause = 0.0
         while true {
@@ -133,7 +131,7 @@ final class EventHub: Sendable {
         }
     }
 
-    private func dropClosed(_ followers: inout [Follower]) {
+    private func dropClosed(_ followers: inout [EventFollower]) {
         let closed = followers.filter { $0.stream.isClosed }
         if closed.isEmpty { return }
         followers.removeAll { $0.stream.isClosed }
@@ -159,7 +157,7 @@ final class EventHub: Sendable {
     }
 
     /// Reads what is new and hands it on; tells whether everybody has everything that they can take.
-    private func serve(_ followers: inout [Follower], _ newest: inout Int64?) throws -> Bool {
+    private func serve(_ followers: inout [EventFollower], _ newest: inout Int64?) throws -> Bool {
         guard let known = newest else {
             newest = try core.administration(by: .thisProcess).status().newestEvent
             return false
@@ -179,86 +177,20 @@ final class EventHub: Sendable {
     }
 
     /// Brings a follower up to a number from the store; false when there is more that it could take.
-    private func catchUp(_ follower: inout Follower, to newest: Int64) throws -> Bool {
+    private func catchUp(_ follower: inout EventFollower, to newest: Int64) throws -> Bool {
         for _ in 0..<Self.pagesPerTurn {
             guard let position = follower.position, position < newest else {
-                follower.lag.isBehind.store(false, ordering: .releasing)
+                follower.lag.set(false)
                 return true
             }
-            follower.lag.isBehind.store(true, ordering: .releasing)
+            follower.lag.set(true)
             // Asked after the flag is up: if it is drained from now on, the thread is woken.
             if follower.stream.isFull { return true }
-            follower.take(EventFrames(try core.store.read { try $0.events(after: position, limit: Self.pageLimit) }))
+            let page = EventFrames(try core.store.read { try $0.events(after: position, limit: Self.pageLimit) })
+            follower.take(page)
+            // Nothing is left up to the newest number, as in a store that was put back to an older state.
+            if page.count == 0 { follower.position = newest }
         }
         return false
-    }
-}
-
-/// Somebody who follows the log; touched by the hub's thread only, once it is there.
-private struct Follower: Sendable {
-    /// Whether there is something that could not be handed on yet.
-    final class Lag: Sendable {
-        let isBehind = Atomic(false)
-    }
-
-    /// Where the events go.
-    let stream: EventStream
-    /// Who follows.
-    let user: UInt32
-    /// Whether events say who asked.
-    let showsCaller: Bool
-    /// Everything up to this number was handed on, or was not asked for.
-    var position: Int64?
-    /// Whether there is more.
-    let lag = Lag()
-
-    /// Hands a page on, and says when rows between it and what was handed on before are gone.
-    mutating func take(_ page: EventFrames) {
-        let position = position ?? 0
-        if position > 0, page.oldest > position + 1 { stream.append(EventFrames.gap(oldest: page.oldest)) }
-        let bytes = page.bytes(after: position, showsCaller: showsCaller)
-        if !bytes.isEmpty { stream.append(bytes) }
-        self.position = max(position, page.next)
-    }
-}
-
-/// A page of the log as server-sent events.
-private struct EventFrames {
-    private let rows: [StoredEvent]
-    private let whole: [Bool: [UInt8]]
-    /// The number to ask after next.
-    let next: Int64
-    /// The oldest number still kept; 0 when the log is empty.
-    let oldest: Int64
-
-    /// Number of events.
-    var count: Int { rows.count }
-
-    init(_ page: EventPage) {
-        rows = page.events
-        next = page.next
-        oldest = page.oldest
-        whole = rows.isEmpty ? [:] : [true: Self.frames(rows, true), false: Self.frames(rows, false)]
-    }
-
-    /// The events with a greater number.
-    func bytes(after sequence: Int64, showsCaller: Bool) -> [UInt8] {
-        guard let first = rows.first, first.sequence <= sequence else { return whole[showsCaller] ?? [] }
-        return Self.frames(rows.filter { $0.sequence > sequence }, showsCaller)
-    }
-
-    /// What tells a follower that it has missed rows.
-    static func gap(oldest: Int64) -> [UInt8] {
-        Array("event: gap\ndata: \(JSONLine.text(["oldest": .integer(oldest)]))\n\n".utf8)
-    }
-
-    private static func frames(_ rows: [StoredEvent], _ showsCaller: Bool) -> [UInt8] {
-        var text = ""
-        for row in rows {
-            let document = EventDocument(NshEvent(row), showsCaller: showsCaller)
-            text +=
-                "id: \(row.sequence)\nevent: \(row.event.kind.rawValue)\ndata: \(JSONLine.text(document.object))\n\n"
-        }
-        return Array(text.utf8)
     }
 }
