@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/openat2.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -99,3 +100,13 @@ int nsh_event_counter(void) { return answer(eventfd(0, EFD_CLOEXEC | EFD_NONBLOC
 int nsh_raise_event_counter(int descriptor) { return answer(eventfd_write(descriptor, 1)); }
 
 int nsh_forbid_core_dumps(void) { return answer(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)); }
+
+void nsh_keep_memory_small(void) {
+    /* Few arenas: one for each thread would keep what its thread once needed. */
+    mallopt(M_ARENA_MAX, 2);
+    /* A fixed threshold: the allocator would raise it up to 32 MiB and keep the buffers of packages. */
+    mallopt(M_MMAP_THRESHOLD, 256 << 10);
+    mallopt(M_TRIM_THRESHOLD, 1 << 20);
+}
+
+void nsh_give_memory_back(void) { malloc_trim(0); }

@@ -14,6 +14,7 @@ package enum Daemon {
     package static func run(_ words: [String?]) -> Int32 {
         // Before anything else: threads inherit what is held back here.
         Signals.hold()
+        ProcessMemory.keepSmall()
         keepStandardDescriptors()
         do {
             let words = try words.dropFirst().map { word throws(UsageError) in

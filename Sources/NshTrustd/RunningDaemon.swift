@@ -9,6 +9,8 @@ final class RunningDaemon {
     private static let gracePeriodSeconds = 60.0
     /// How often changed files are looked for and signs of life are given at least, in seconds.
     private static let beatSeconds = 1.0
+    /// After how many beats unused memory is given back.
+    private static let beatsBetweenTrims = 10
 
     private let log: Log
     private let manager: ServiceManager
@@ -54,7 +56,10 @@ final class RunningDaemon {
     func untilToldToStop() {
         manager.tell("READY=1\nSTATUS=Serving on \(Printable.escaped(socket.path))")
         let watchdog = manager.watchdogSeconds ?? Self.beatSeconds
+        var beats = 0
         while true {
+            beats += 1
+            if beats.isMultiple(of: Self.beatsBetweenTrims) { ProcessMemory.giveBack() }
             switch Signals.wait(seconds: min(Self.beatSeconds, watchdog)) {
             case .reload:
                 log.write(.notice, "reading roots and lists again")

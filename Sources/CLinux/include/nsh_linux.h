@@ -66,6 +66,11 @@ int nsh_effective_capabilities(uint64_t *bits);
 int nsh_event_counter(void);
 int nsh_raise_event_counter(int descriptor);
 
+/* Makes the allocator give memory back to the system rather than keep it for later: for a process that runs for long. */
+void nsh_keep_memory_small(void);
+/* Gives back what is free now. */
+void nsh_give_memory_back(void);
+
 /*
  * Tells ThreadSanitizer, in a build that has it, that a lock was taken or is about to be given back; nothing otherwise.
  * It does not see the futex calls inside Swift's Mutex, and would report races that cannot be.
