@@ -62,7 +62,7 @@ def main():
                 for plain, ours in pair:
                     rows.append((plain, ours))
                     print(f"round {number + 1}: bare {plain['rps']:.0f}/s p99 {p99(plain):.0f} us, daemon {ours['rps']:.0f}/s p99 {p99(ours):.0f} us, "
-                          f"ratio {ours['rps'] / plain['rps']:.3f}", flush=True)
+                          f"processor {plain['server_cpu_us']:.1f} and {ours['server_cpu_us']:.1f} us a request, ratio {ours['rps'] / plain['rps']:.3f}", flush=True)
         finally:
             bare.terminate()
             bare.wait(10)

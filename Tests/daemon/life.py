@@ -384,6 +384,7 @@ def ends():
         equal("check", daemon.check(digest(package)).json["verdict"], "accepted")
         whole(daemon, "after the restart")
 
+    daemon.options = ["--client-timeout", "5s"]
     with daemon.start():
         body = publisher / "orders-2.nshpkg"
         connection = UnixConnection(daemon.socket, timeout=60)
