@@ -27,6 +27,10 @@ int nsh_peer_groups(int descriptor, uint32_t *groups, int capacity) {
     return (int)(length / sizeof *groups);
 }
 
+int nsh_socket_pair(int ends[2]) {
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) ? -errno : 0;
+}
+
 long nsh_send(int descriptor, const void *bytes, size_t count) {
     ssize_t sent = send(descriptor, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
     return sent < 0 ? -errno : sent;

@@ -18,6 +18,9 @@ int nsh_peer(int descriptor, struct nsh_peer *result);
 /* The other end's supplementary groups (SO_PEERGROUPS): how many there are, or -ERANGE for more than `capacity`. */
 int nsh_peer_groups(int descriptor, uint32_t *groups, int capacity);
 
+/* Two stream sockets connected to each other, closed on exec. */
+int nsh_socket_pair(int ends[2]);
+
 /* Sends what the socket takes at once, without a SIGPIPE. */
 long nsh_send(int descriptor, const void *bytes, size_t count);
 

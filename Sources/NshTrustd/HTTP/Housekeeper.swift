@@ -77,7 +77,7 @@ final class Housekeeper: Sendable {
     /// - Returns: Whether there was a descriptor for that.
     private func nudge(_ worker: Worker) -> Bool {
         var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else { return false }
+        guard nsh_socket_pair(&ends) == 0 else { return false }
         close(ends[1])
         return nsh_mhd_add(worker.daemon, ends[0]) != 0
     }
