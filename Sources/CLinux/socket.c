@@ -9,6 +9,26 @@
 #define SO_PEERGROUPS 59
 #endif
 
+static int made(int descriptor) { return descriptor < 0 ? -errno : descriptor; }
+
+int nsh_stream_socket(void) { return made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+
+int nsh_datagram_socket(void) { return made(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+
+int nsh_socket_pair(int ends[2]) {
+    return made(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends));
+}
+
+static int option(int descriptor, int name) {
+    int value = -1;
+    socklen_t length = sizeof value;
+    return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) ? -1 : value;
+}
+
+int nsh_is_listening_stream(int descriptor) {
+    return option(descriptor, SO_TYPE) == SOCK_STREAM && option(descriptor, SO_ACCEPTCONN) == 1;
+}
+
 int nsh_peer(int descriptor, struct nsh_peer *result) {
     struct ucred who;
     socklen_t length = sizeof who;
@@ -25,10 +45,6 @@ int nsh_peer_groups(int descriptor, uint32_t *groups, int capacity) {
     socklen_t length = (socklen_t)capacity * sizeof *groups;
     if (getsockopt(descriptor, SOL_SOCKET, SO_PEERGROUPS, groups, &length)) return -errno;
     return (int)(length / sizeof *groups);
-}
-
-int nsh_socket_pair(int ends[2]) {
-    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) ? -errno : 0;
 }
 
 long nsh_send(int descriptor, const void *bytes, size_t count) {

@@ -7,6 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* An unnamed Unix socket, of bytes or of datagrams, that does not block and is closed on exec; a pair of the former. */
+int nsh_stream_socket(void);
+int nsh_datagram_socket(void);
+int nsh_socket_pair(int ends[2]);
+
+/* Whether the descriptor is a stream socket on which somebody listens. */
+int nsh_is_listening_stream(int descriptor);
+
 /* Who was at the other end when the connection was made (SO_PEERCRED). */
 struct nsh_peer {
     int32_t process;
@@ -17,9 +25,6 @@ int nsh_peer(int descriptor, struct nsh_peer *result);
 
 /* The other end's supplementary groups (SO_PEERGROUPS): how many there are, or -ERANGE for more than `capacity`. */
 int nsh_peer_groups(int descriptor, uint32_t *groups, int capacity);
-
-/* Two stream sockets connected to each other, closed on exec. */
-int nsh_socket_pair(int ends[2]);
 
 /* Sends what the socket takes at once, without a SIGPIPE. */
 long nsh_send(int descriptor, const void *bytes, size_t count);

@@ -108,7 +108,7 @@ final class ListeningSocket {
 
     /// Tells whether somebody listens on a socket file.
     private static func isAnswered(_ path: String) throws(Trouble) -> Bool {
-        let probe = try streamSocket()
+        let probe = try UnixSocket.stream()
         let number = SocketAddress.with(path) { address, length in
             connect(probe.raw, address, length) == 0 ? 0 : errno
         }
@@ -120,7 +120,7 @@ final class ListeningSocket {
     }
 
     private static func bound(to path: String) throws(Trouble) -> OwnedDescriptor {
-        let socket = try streamSocket()
+        let socket = try UnixSocket.stream()
         // Without any permission: only root could connect, and nobody does before `listen`.
         let mask = umask(0o777)
         let number = SocketAddress.with(path) { address, length in
@@ -132,13 +132,6 @@ final class ListeningSocket {
             throw SystemCall.trouble(errno, "cannot listen on \(Printable.escaped(path))")
         }
         return socket
-    }
-
-    private static func streamSocket() throws(Trouble) -> OwnedDescriptor {
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let raw = Glibc.socket(AF_UNIX, kind, 0)
-        guard raw >= 0 else { throw SystemCall.trouble(errno, "cannot make a socket") }
-        return OwnedDescriptor(owning: raw)
     }
 
     // MARK: - Taking one over
@@ -155,8 +148,7 @@ final class ListeningSocket {
                 .badRequest,
                 "descriptor \(raw) of the service manager is no Unix socket with a path; nothing else is served")
         }
-        guard option(SO_TYPE, of: socket.raw) == Int32(SOCK_STREAM.rawValue), option(SO_ACCEPTCONN, of: socket.raw) == 1
-        else {
+        guard UnixSocket.isListeningStream(socket.raw) else {
             throw Trouble(
                 .badRequest, "descriptor \(raw) of the service manager is not a listening stream socket (Accept=no)")
         }
@@ -164,12 +156,6 @@ final class ListeningSocket {
             fcntl(socket.raw, F_SETFD, FD_CLOEXEC) == 0
         else { throw SystemCall.trouble(errno, "cannot prepare the service manager’s socket") }
         return ListeningSocket(socket, path: path, made: nil)
-    }
-
-    private static func option(_ name: Int32, of socket: Int32) -> Int32? {
-        var value: Int32 = 0
-        var length = socklen_t(MemoryLayout<Int32>.size)
-        return getsockopt(socket, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
     }
 }
 

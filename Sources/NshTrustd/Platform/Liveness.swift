@@ -11,20 +11,21 @@ enum Liveness {
     /// - Parameter path: The socket.
     /// - Returns: False when nothing came within two seconds.
     static func isAnswered(_ path: String) -> Bool {
-        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
-        let raw = socket(AF_UNIX, kind, 0)
-        // Out of descriptors, it is busy and not dead; so it is when more clients wait than can queue.
-        guard raw >= 0 else { return errno == EMFILE || errno == ENFILE }
-        let descriptor = OwnedDescriptor(owning: raw)
-        let number = SocketAddress.with(path) { address, length in
-            connect(descriptor.raw, address, length) == 0 ? 0 : errno
+        do throws(Trouble) {
+            return isAnswered(path, over: try UnixSocket.stream())
+        } catch {
+            return true  // out of descriptors, it is busy and not dead
         }
+    }
+
+    private static func isAnswered(_ path: String, over socket: borrowing OwnedDescriptor) -> Bool {
+        let raw = socket.raw
+        let number = SocketAddress.with(path) { address, length in connect(raw, address, length) == 0 ? 0 : errno }
+        // So many clients wait that we could not even queue.
         if number == EAGAIN { return true }
         guard number == 0 else { return false }
-        guard send(descriptor.raw, question, question.count, Int32(MSG_NOSIGNAL)) == question.count else {
-            return false
-        }
-        var waiting = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
+        guard send(raw, question, question.count, Int32(MSG_NOSIGNAL)) == question.count else { return false }
+        var waiting = pollfd(fd: raw, events: Int16(POLLIN), revents: 0)
         return poll(&waiting, 1, patienceMilliseconds) == 1
     }
 }

@@ -16,8 +16,7 @@ final class ServiceManager {
     init() {
         address = Self.take("NOTIFY_SOCKET") ?? ""
         let isUsable = ["/", "@"].contains(address.prefix(1)) && address.utf8.count <= SocketAddress.maximumPathBytes
-        let raw = isUsable ? Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0) : -1
-        socket = OwnedDescriptor(owning: raw)
+        socket = isUsable ? Self.line() : OwnedDescriptor(owning: -1)
         let (interval, process) = (Self.take("WATCHDOG_USEC"), Self.take("WATCHDOG_PID"))
         let isForUs = process.map { $0 == String(getpid()) } ?? true
         // Half the time that is allowed, as the protocol recommends.
@@ -48,6 +47,10 @@ final class ServiceManager {
                 .badRequest, "the service manager hands over \(Printable.escaped(count)) sockets, there must be one")
         }
         return try ListeningSocket.adopt(firstDescriptor)
+    }
+
+    private static func line() -> OwnedDescriptor {
+        do throws(Trouble) { return try UnixSocket.datagram() } catch { return OwnedDescriptor(owning: -1) }
     }
 
     /// Takes a variable out of the environment; nothing that we start may take it for its own.
