@@ -25,7 +25,7 @@ private func beginExchange(
     guard let context, let handle, let noted = nsh_mhd_noted(handle) else { return nil }
     let connection = Unmanaged<Connection>.fromOpaque(noted).takeUnretainedValue()
     let bytes = UnsafeRawBufferPointer(start: target, count: target.map { strlen($0) } ?? 0)
-    let exchange = Exchange(core: core(context), connection: connection, target: RequestTarget(bytes))
+    let exchange = Exchange(core: core(context), connection: connection, target: connection.target(bytes))
     return Unmanaged.passRetained(exchange).toOpaque()
 }
 

@@ -24,6 +24,17 @@ struct RequestTests {
     }
 
     @Test
+    func eachRequestIsTakenForWhatItAsks() throws {
+        let server = try TestServer(.echo)
+        let client = try server.client()
+        let long = String(repeating: "x", count: 300)
+        for path in ["a", "a", "b", "a?b", "aa", "a", long, long, "a", "a/../b", "a/../b", "a"] {
+            let shown = path.contains("..") ? "no path" : path.prefix { $0 != "?" }.description
+            #expect(try client.ask("GET /\(path) HTTP/1.1\r\nHost: x\r\n\r\n").text == shown)
+        }
+    }
+
+    @Test
     func pipelinedRequestsAreAnsweredInOrder() throws {
         let server = try TestServer(.echo)
         let client = try server.client()
