@@ -17,6 +17,7 @@ import select
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -280,8 +281,10 @@ def ask(path, method, target, body=None, headers=None, timeout=30, connection=No
 
 def connect(path, timeout=30):
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    sock.settimeout(timeout)
+    # Waits while more clients knock than can queue; with a limit of Python's own that would be an error at once.
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(timeout), 0))
     sock.connect(str(path))
+    sock.settimeout(timeout)
     return sock
 
 
