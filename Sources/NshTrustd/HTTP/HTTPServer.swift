@@ -47,6 +47,10 @@ final class HTTPServer: Sendable {
 
     deinit { stop(gracePeriodSeconds: 0) }
 
+    /// libmicrohttpd takes more than 32 KiB for a connection as pages of their own, which go back to the system with the
+    /// connection; less would stay with the allocator.
+    private static let pageBytes = 4096
+
     /// Starts the threads, each with a descriptor of its own for the listening socket, which it closes.
     private static func startWorkers(
         _ count: Int, at socket: borrowing OwnedDescriptor, for core: ServerCore
@@ -57,7 +61,8 @@ final class HTTPServer: Sendable {
             let listening = fcntl(socket.raw, F_DUPFD_CLOEXEC, 3)
             // Connections are counted when they begin: libmicrohttpd knows neither users nor a polite refusal.
             guard listening >= 0,
-                let daemon = nsh_mhd_start(&callbacks, listening, core.limits.headBytes, UInt32.max / 2)
+                let daemon = nsh_mhd_start(
+                    &callbacks, listening, core.limits.headBytes + Self.pageBytes, UInt32.max / 2)
             else {
                 stop(workers)
                 throw Trouble(.ioFailure, "cannot start a thread that serves connections")
