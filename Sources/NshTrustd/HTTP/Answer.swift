@@ -7,17 +7,27 @@ enum Answer {
     ///
     /// - Returns: False when there is no memory for it; the connection then ends.
     static func queue(_ answer: Response, on handle: OpaquePointer, closing: Bool) -> Bool {
+        let isLast = closing || answer.closesConnection
+        if !isLast, let kept = answer.kept {
+            return MHD_queue_response(handle, UInt32(answer.status), kept.raw) == .YES
+        }
+        guard let response = make(answer, closing: isLast) else { return false }
+        defer { MHD_destroy_response(response) }
+        return MHD_queue_response(handle, UInt32(answer.status), response) == .YES
+    }
+
+    /// Makes an answer in libmicrohttpd's form, for the caller to destroy.
+    fileprivate static func make(_ answer: Response, closing: Bool) -> OpaquePointer? {
         let made = answer.body.withUnsafeBytes { body in
             // Copied before the call returns.
             MHD_create_response_from_buffer(
                 body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
         }
-        guard let response = made else { return false }
-        defer { MHD_destroy_response(response) }
+        guard let response = made else { return nil }
         MHD_add_response_header(response, "Content-Type", answer.contentType)
         for header in answer.headers { MHD_add_response_header(response, header.name, header.value) }
-        if closing || answer.closesConnection { MHD_add_response_header(response, "Connection", "close") }
-        return MHD_queue_response(handle, UInt32(answer.status), response) == .YES
+        if closing { MHD_add_response_header(response, "Connection", "close") }
+        return response
     }
 
     /// Writes an answer to the socket itself, while libmicrohttpd takes none: before a connection is handed to it, and in
@@ -37,4 +47,19 @@ enum Answer {
         for header in answer.headers { head += "\(header.name): \(header.value)\r\n" }
         return Array(head.utf8) + [0x0d, 0x0a] + answer.body
     }
+}
+
+/// An answer in the form in which it is sent, which any number of requests may share.
+///
+/// `@unchecked Sendable`: libmicrohttpd counts the uses of an answer under a lock of its own.
+final class KeptAnswer: @unchecked Sendable {
+    fileprivate let raw: OpaquePointer
+
+    /// Makes it of an answer that does not end its connection; nil when there is no memory for it.
+    init?(_ answer: Response) {
+        guard !answer.closesConnection, let made = Answer.make(answer, closing: false) else { return nil }
+        raw = made
+    }
+
+    deinit { MHD_destroy_response(raw) }
 }

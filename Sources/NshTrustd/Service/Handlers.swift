@@ -96,8 +96,7 @@ enum Handlers {
         let digest = try RequestBody.digest(call.body)
         do {
             let package = try counted(.check, service) { try service.core.check(digest) }
-            let answer = CheckAnswer.accepted(package, state: service.stateDirectory)
-            return .answer(service.finish(answer, call))
+            return .answer(service.finish(service.acceptedAnswers.answer(for: package), call))
         } catch let refusal as Refusal {
             // What it is that may not start is looked up for the answer only, where the store may be waited for.
             return service.queued(.queries, call) { service, _ in

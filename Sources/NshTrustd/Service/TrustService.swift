@@ -21,6 +21,8 @@ final class TrustService: HTTPService {
     let metrics: Metrics
     /// Opens the paths that clients name.
     let files: CallersFiles
+    /// The answers to `check` that say yes.
+    let acceptedAnswers: AcceptedAnswers
     /// Keeps trees that were just opened until their engines have taken them.
     let leases = LeaseHolder()
     /// What `/metrics` says of the store.
@@ -53,6 +55,7 @@ final class TrustService: HTTPService {
         self.log = log
         configuration = roots
         statePath = String(try core.state.absolutePath(of: "").dropLast())
+        acceptedAnswers = AcceptedAnswers(state: statePath)
         queue = WorkQueue(workers: settings.workers)
         metrics = Metrics(routes: Routes.table.count)
         files = CallersFiles(ownUser: grants.ownUser, maximumBytes: settings.maximumPackageBytes)
