@@ -234,6 +234,9 @@ def other_store(daemon, publisher):
         second.start()
         answer = second.post("/v1/store/import", exported, {"Content-Type": JSON})
         equal("import into a new store", (answer.status, answer.json.get("builds", 0) >= 4), (200, True))
+        stricter = {**json.loads(exported), "rootThreshold": 2}
+        problem("an import that would make the store unusable here", second.post("/v1/store/import", stricter), 403, "forbidden")
+        equal("and nothing of it is taken over", second.get("/v1/status").json["threshold"], 1)
         problem("an older build is refused there, too", second.open(publisher / "orders-5.nshpkg"), 403, "rolledBack")
 
 

@@ -52,7 +52,17 @@ enum AdminHandlers {
 
     /// `POST /v1/store/import`: takes that over.
     static func importStore(_ service: TrustService, _ call: Call) throws -> Response {
-        let result = try service.core.importStore(try StoreDocument(parsing: call.body), by: call.peer.caller)
+        let document = try StoreDocument(parsing: call.body)
+        do {
+            try service.core.policy.requireThreshold(atLeast: document.rootThreshold)
+        } catch {
+            // Taken over, it would leave a store that this daemon itself may not use any more.
+            throw Problem(
+                .forbidden,
+                "the other store was used with \(document.rootThreshold) signing roots, more than this daemon asks for; "
+                    + "start it with --threshold \(document.rootThreshold) first")
+        }
+        let result = try service.core.importStore(document, by: call.peer.caller)
         return Response(
             ImportDocument(
                 builds: Int64(result.builds), lists: Int64(result.lists), applied: Int64(result.applied),
