@@ -81,7 +81,7 @@ final class Configuration: ConfigurationStatus {
         if core.roots.isEmpty {
             log.write(.error, "no root is trusted: put a .pub file into \(Printable.escaped(files.path))")
         } else {
-            log.write(.info, "trusting \(core.roots.count) roots: \(trusted)")
+            log.write(.info, "trusting \(core.roots.count == 1 ? "root" : "roots") \(trusted)")
         }
         let (now, nowBad) = (roots, bad)
         state.withLock { state in

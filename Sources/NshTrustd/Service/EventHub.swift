@@ -156,13 +156,28 @@ final class EventHub: Sendable {
         }
     }
 
+    /// Logs what was decided, by whatever process; the store has merged floods of equal refusals.
+    private func say(_ row: StoredEvent) {
+        let event = row.event
+        var fields: JSONObject = ["event": .integer(row.sequence)]
+        if let app = event.app { fields.append("app", .text(app.text)) }
+        if let build = event.build { fields.append("build", .integer(build)) }
+        if let digest = event.digest { fields.append("digest", .text(digest.hex)) }
+        if let code = event.code { fields.append("code", .text(code)) }
+        fields.append("uid", .integer(Int64(event.uid)))
+        fields.append("pid", .integer(Int64(event.pid)))
+        log.write(event.kind == .refused ? .notice : .info, "\(event.kind.rawValue): \(event.message)", fields)
+    }
+
     /// Reads what is new and hands it on; tells whether everybody has everything that they can take.
     private func serve(_ followers: inout [EventFollower], _ newest: inout Int64?) throws -> Bool {
         guard let known = newest else {
             newest = try core.administration(by: .thisProcess).status().newestEvent
             return false
         }
-        let page = EventFrames(try core.store.read { try $0.events(after: known, limit: Self.pageLimit) })
+        let read = try core.store.read { try $0.events(after: known, limit: Self.pageLimit) }
+        for row in read.events { say(row) }
+        let page = EventFrames(read)
         newest = page.next
         var isDone = page.count < Self.pageLimit
         for index in followers.indices {
