@@ -13,7 +13,7 @@ FORMATTED := $(wildcard Sources Tests Examples Benchmarks Fuzz Package.swift)
 export LC_ALL := C.UTF-8
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help demo test build lint format vectors docs readme readme-check install uninstall clean \
+.PHONY: help bench-check demo test build lint format vectors docs readme readme-check install uninstall clean \
 	test-unit test-agreement test-tool test-daemon test-tsan test-asan deps-build deps-python deps-test deps-demo
 
 help: ## list the targets
@@ -22,7 +22,7 @@ help: ## list the targets
 demo: build deps-python deps-demo ## sign, verify, open, tamper with, roll back and revoke a real app, step by step
 	@scripts/demo
 
-test: build deps-python deps-test ## everything: lint, unit tests, vectors, agreement, tool, concurrency with and without TSan
+test: build deps-python deps-test ## everything: lint, unit tests, vectors, agreement, tool, daemon, concurrency with and without TSan
 	@scripts/run-suites
 
 build: deps-build ## the release tool, fully static, and the daemon: .build/release/nsh-pkgtool, nsh-trustd
@@ -65,6 +65,9 @@ test-tsan: deps-build ## the Swift tests under ThreadSanitizer
 # Leaks are not looked for: what is found is Foundation reading empty files in the tests, and Swift's own globals.
 test-asan: deps-build ## the Swift tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 $(SANITIZED_TEST) --sanitize=address --scratch-path .build/asan
+
+bench-check: build deps-python deps-test ## requests per second of `check` beside a bare libmicrohttpd, alone and with 200 MB opens
+	sh Benchmarks/daemon/rate.sh
 
 install: $(TOOL) $(DAEMON) ## tool, daemon, manual pages, completions, systemd units, under $(DESTDIR)$(PREFIX)
 	scripts/install "$(PREFIX)" "$(DESTDIR)"
