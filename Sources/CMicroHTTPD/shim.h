@@ -62,6 +62,8 @@ struct nsh_mhd_headers {
     int is_repeated;
     /* Whether a name has a byte that no name may have. */
     int has_bad_name;
+    /* Whether a value has a control character. */
+    int has_bad_value;
     int is_from_browser;
 };
 
@@ -73,6 +75,8 @@ static inline enum MHD_Result nsh_mhd_note_header(
     if (name_size == 0) headers->has_bad_name = 1;
     for (size_t i = 0; i < name_size; i++)
         if (name[i] <= 0x20 || name[i] >= 0x7f || name[i] == ':') headers->has_bad_name = 1;
+    for (size_t i = 0; value && i < value_size; i++)
+        if (((unsigned char)value[i] < 0x20 && value[i] != '\t') || value[i] == 0x7f) headers->has_bad_value = 1;
     switch (name_size) {
         case 4: if (!strcasecmp(name, "Host")) text = &headers->host; break;
         case 6:

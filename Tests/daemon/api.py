@@ -352,6 +352,11 @@ def targets(daemon):
             answer = None
         true(name, answer is None or 400 <= answer.status <= 505 and answer.status != 500, answer)
         true(f"after {name}: it serves", daemon.get("/v1/health").status == 200)
+    for name, data in {
+            "a carriage return in a value": head("POST", "/v1/packages/check", f"Content-Type: {JSON}", "X: a\rContent-Length: 2") + b"{}",
+            "a control character in a value": head("GET", "/v1/health", "X: a\x01")}.items():
+        problem(name, raw(daemon.socket, data), 400, "badRequest")
+    equal("an empty header", raw(daemon.socket, head("GET", "/v1/health", "X:", "Y: \t ", "Z: a\tb")).status, 200)
     answer = raw(daemon.socket, head("GET", "/v1/health", host=None))
     true("HTTP/1.1 without Host", answer is None or answer.status in (200, 400, 403), answer)
     for header in ("Range: bytes=0-1", "Expect: 100-continue", "traceparent: 00-" + "x" * 999, "Accept: text/html", "If-None-Match: *",

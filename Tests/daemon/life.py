@@ -78,6 +78,10 @@ def notify():
     with daemon.start():
         time.sleep(0.7)
         equal("a watchdog of another process is none of its business", manager.lines().count("WATCHDOG=1"), before)
+    for interval in ("-5", "-inf", "nan", "0", "x", "18446744073709551616"):
+        daemon.environment = {"WATCHDOG_USEC": interval, "NOTIFY_SOCKET": str(daemon.directory / "notify")}
+        with daemon.start():
+            equal(f"a watchdog of {interval} microseconds is none", daemon.get("/v1/health").status in (200, 503), True)
 
 
 def activation():

@@ -36,7 +36,7 @@ struct nsh_stat {
     uint64_t device;
     uint64_t inode;
     uint64_t size;
-    int64_t modified_seconds;
+    int64_t modified_nanoseconds;
     uint32_t mode;
     uint32_t owner;
     uint32_t group;

@@ -34,7 +34,7 @@ package struct FileStatus: Hashable, Sendable {
     package let links: UInt32
     /// Bytes.
     package let size: UInt64
-    /// When its content last changed, in seconds since 1970 UTC.
+    /// When its content last changed, in nanoseconds since 1970 UTC.
     package let modifiedAt: Int64
 
     init(_ status: nsh_stat) {
@@ -51,7 +51,7 @@ package struct FileStatus: Hashable, Sendable {
         owner = status.owner
         links = status.links
         size = status.size
-        modifiedAt = status.modified_seconds
+        modifiedAt = status.modified_nanoseconds
     }
 
     /// The status of an open file, which `what` names for messages.

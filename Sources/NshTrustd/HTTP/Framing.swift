@@ -22,6 +22,8 @@ struct Framing: Hashable, Sendable {
         hasBody = coding != nil || length ?? 0 > 0
         if headers.has_bad_name != 0 {
             fault = "the name of a header has a character that no name may have"
+        } else if headers.has_bad_value != 0 {
+            fault = "the value of a header has a control character"
         } else if headers.is_repeated != 0 {
             fault = "a header that may be there once is there more than once"
         } else if coding != nil, headers.content_length.bytes != nil {
