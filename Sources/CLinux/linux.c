@@ -54,7 +54,7 @@ static int report(int failed, const struct stat *s, struct nsh_stat *result) {
     result->device = s->st_dev;
     result->inode = s->st_ino;
     result->size = (uint64_t)s->st_size;
-    result->modified_nanoseconds = (int64_t)((uint64_t)s->st_mtim.tv_sec * 1000000000u + (uint64_t)s->st_mtim.tv_nsec);
+    result->changed_nanoseconds = (int64_t)((uint64_t)s->st_ctim.tv_sec * 1000000000u + (uint64_t)s->st_ctim.tv_nsec);
     result->mode = s->st_mode;
     result->owner = s->st_uid;
     result->group = s->st_gid;

@@ -36,7 +36,7 @@ struct nsh_stat {
     uint64_t device;
     uint64_t inode;
     uint64_t size;
-    int64_t modified_nanoseconds;
+    int64_t changed_nanoseconds; /* since 1970 UTC; of the content, the owner, the mode or a name */
     uint32_t mode;
     uint32_t owner;
     uint32_t group;

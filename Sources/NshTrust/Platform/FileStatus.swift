@@ -34,8 +34,8 @@ package struct FileStatus: Hashable, Sendable {
     package let links: UInt32
     /// Bytes.
     package let size: UInt64
-    /// When its content last changed, in nanoseconds since 1970 UTC.
-    package let modifiedAt: Int64
+    /// When its content, owner, permissions or names last changed, in nanoseconds since 1970 UTC.
+    package let changedAt: Int64
 
     init(_ status: nsh_stat) {
         identity = FileIdentity(device: status.device, inode: status.inode)
@@ -51,7 +51,7 @@ package struct FileStatus: Hashable, Sendable {
         owner = status.owner
         links = status.links
         size = status.size
-        modifiedAt = status.modified_nanoseconds
+        changedAt = status.changed_nanoseconds
     }
 
     /// The status of an open file, which `what` names for messages.

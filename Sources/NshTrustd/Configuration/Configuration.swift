@@ -15,10 +15,13 @@ final class Configuration: ConfigurationStatus {
     private struct Directories: Sendable {
         var roots: WatchedFiles
         var lists: WatchedFiles?
+        /// When to read everything again because the store, not a file, stood in the way; on the monotonic clock.
+        var retryAt: UInt64?
     }
 
     private let core: TrustCore
     private let log: Log
+    private let retryInterval: UInt64
     private let state = Locked(State())
     private let directories: Locked<Directories>
 
@@ -29,9 +32,13 @@ final class Configuration: ConfigurationStatus {
     ///   - roots: The directory of `.pub` files.
     ///   - lists: The directory of revocation lists; nil for none.
     ///   - log: Where it is said what was read.
-    init(_ core: TrustCore, roots: String, lists: String?, log: Log) {
+    ///   - retryInterval: How long after the store stood in the way everything is read again, in nanoseconds.
+    init(
+        _ core: TrustCore, roots: String, lists: String?, log: Log, retryInterval: UInt64 = 2_000_000_000
+    ) {
         self.core = core
         self.log = log
+        self.retryInterval = retryInterval
         directories = Locked(
             Directories(
                 roots: WatchedFiles(roots, endings: [".pub"]),
@@ -45,22 +52,36 @@ final class Configuration: ConfigurationStatus {
     /// The files that hold no list that can be applied.
     var badLists: [BadFile] { state.withLock { $0.badLists } }
 
-    /// Reads what has changed since the last time, or everything when asked to.
+    /// Reads what has changed since the last time, or everything: when asked to, and some time after the store stood in the
+    /// way, for a revocation must not be lost because the store was busy.
     ///
     /// - Parameter all: Whether to read what looks unchanged, too.
     func reload(all: Bool) {
-        let (roots, lists, haveRootsChanged, haveListsChanged) = directories.withLock { directories in
+        let now = MonotonicTime.nanoseconds()
+        let (roots, lists, haveRootsChanged, haveListsChanged, retryAt) = directories.withLock { directories in
             let (roots, lists) = (directories.roots.haveChanged(), directories.lists?.haveChanged() ?? false)
-            return (directories.roots, directories.lists, roots, lists)
+            return (directories.roots, directories.lists, roots, lists, directories.retryAt)
         }
-        if all || haveRootsChanged { readRoots(roots) }
+        let isDue = retryAt.map { now >= $0 } ?? false
+        let all = all || isDue || (retryAt != nil && (haveRootsChanged || haveListsChanged))
+        guard all || haveRootsChanged || haveListsChanged else { return }
+        var isDone = true
+        if all || haveRootsChanged { isDone = readRoots(roots) }
         // A list may be that of a root which has just come.
-        if let lists, all || haveRootsChanged || haveListsChanged { readLists(lists) }
+        if let lists, !readLists(lists) { isDone = false }
+        let next = isDone ? nil : MonotonicTime.nanoseconds() + retryInterval
+        directories.withLock { $0.retryAt = next }
+    }
+
+    /// Whether a trouble is one of the store that may be over soon.
+    private static func isPassing(_ error: any Error) -> Bool {
+        [.storeBusy, .storeFull].contains(NshError(wrapping: error).code)
     }
 
     // MARK: - Roots
 
-    private func readRoots(_ files: WatchedFiles) {
+    /// Reads the roots; false when the store stood in the way.
+    private func readRoots(_ files: WatchedFiles) -> Bool {
         var (roots, bad) = RootFiles.read(files)
         do {
             for (key, refusal) in try core.replaceRoots(with: roots.map(\.key)) {
@@ -72,7 +93,7 @@ final class Configuration: ConfigurationStatus {
         } catch {
             // The roots of before stay pinned: the store, not the files, stood in the way.
             log.write(.error, "the roots cannot be taken over: \(NshError(wrapping: error))")
-            return
+            return false
         }
         for file in bad {
             log.write(.warning, "root file \(Printable.escaped(file.file)) is passed over: \(file.message)")
@@ -88,12 +109,15 @@ final class Configuration: ConfigurationStatus {
             state.rootFiles = now
             state.badRoots = nowBad
         }
+        return true
     }
 
     // MARK: - Lists
 
-    private func readLists(_ files: WatchedFiles) {
+    /// Reads the lists; false when the store stood in the way of one.
+    private func readLists(_ files: WatchedFiles) -> Bool {
         var bad: [BadFile] = []
+        var isDone = true
         do throws(Trouble) {
             let directory = try files.directory()
             for name in try files.names(in: directory) {
@@ -101,6 +125,7 @@ final class Configuration: ConfigurationStatus {
                 do {
                     try apply(name, in: directory, path)
                 } catch {
+                    if Self.isPassing(error) { isDone = false }
                     bad.append(BadFile(file: path, message: NshError(wrapping: error).message))
                 }
             }
@@ -112,6 +137,7 @@ final class Configuration: ConfigurationStatus {
         }
         let now = bad
         state.withLock { $0.badLists = now }
+        return isDone
     }
 
     private func apply(_ name: String, in directory: borrowing Directory, _ path: String) throws {

@@ -2,18 +2,24 @@ import NshTrust
 
 /// The files of a directory by the ends of their names, and whether they have changed since they were last read.
 struct WatchedFiles: Sendable {
+    /// What tells one state of the directory from another: its own rights decide whether the files are trusted.
+    private struct State: Hashable, Sendable {
+        var identity: FileIdentity?
+        var owner: UInt32?
+        var permissions: UInt32?
+        var files: [Fingerprint] = []
+    }
+
     /// What tells one state of a file from another.
     private struct Fingerprint: Hashable, Sendable {
         let name: String
-        let identity: FileIdentity
-        let size: UInt64
-        let modifiedAt: Int64
+        let status: FileStatus
     }
 
     /// The directory's path.
     let path: String
     private let endings: [String]
-    private var last: [Fingerprint]?
+    private var last: State?
 
     /// Names the files.
     ///
@@ -25,11 +31,11 @@ struct WatchedFiles: Sendable {
         self.endings = endings
     }
 
-    /// Tells whether the files are others than at the last call, and remembers how they are now.
+    /// Tells whether the files, or who may change them, are others than at the last call, and remembers how they are now.
     ///
-    /// A directory that cannot be read counts as empty; who reads the files finds out why.
+    /// A directory that cannot be read counts as none; who reads the files finds out why.
     mutating func haveChanged() -> Bool {
-        let now = fingerprints()
+        let now = state()
         defer { last = now }
         return now != last
     }
@@ -44,19 +50,18 @@ struct WatchedFiles: Sendable {
         try directory.textNames().filter { name in endings.contains { name.hasSuffix($0) } && !name.hasPrefix(".") }
     }
 
-    private func fingerprints() -> [Fingerprint] {
+    private func state() -> State {
         do throws(Trouble) {
             let directory = try directory()
-            var found: [Fingerprint] = []
+            let status = try directory.status()
+            var state = State(identity: status.identity, owner: status.owner, permissions: status.permissions)
             for name in try names(in: directory) {
                 guard let status = try directory.status(of: name) else { continue }
-                found.append(
-                    Fingerprint(
-                        name: name, identity: status.identity, size: status.size, modifiedAt: status.modifiedAt))
+                state.files.append(Fingerprint(name: name, status: status))
             }
-            return found
+            return state
         } catch {
-            return []
+            return State()
         }
     }
 }

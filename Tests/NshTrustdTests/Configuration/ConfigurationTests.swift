@@ -15,9 +15,12 @@ struct ConfigurationTests {
         directory = try TemporaryDirectory()
         mkdir("\(directory.path)/roots", 0o755)
         mkdir("\(directory.path)/lists", 0o755)
-        core = try TrustCore(directory: "\(directory.path)/state", options: NshTrust.Options(), modes: .daemon)
+        var options = NshTrust.Options()
+        options.busyTimeoutSeconds = 0
+        core = try TrustCore(directory: "\(directory.path)/state", options: options, modes: .daemon)
         configuration = Configuration(
-            core, roots: "\(directory.path)/roots", lists: "\(directory.path)/lists", log: Log(format: .json))
+            core, roots: "\(directory.path)/roots", lists: "\(directory.path)/lists", log: Log(format: .json),
+            retryInterval: 0)
     }
 
     private func put(_ key: TestKey, _ name: String) throws {
@@ -99,5 +102,33 @@ struct ConfigurationTests {
         configuration.reload(all: false)
         #expect(try core.store.read { try $0.listsInForce() }.map(\.list.sequence) == [2])
         #expect(configuration.badLists.map(\.file) == ["\(directory.path)/lists/2.json"])
+    }
+
+    @Test
+    func noticesWhoMayChangeFilesAndDirectory() throws {
+        try put(.root, "a.pub")
+        configuration.reload(all: true)
+        chmod("\(directory.path)/roots/a.pub", 0o666)
+        configuration.reload(all: false)
+        #expect(core.roots.isEmpty)
+        chmod("\(directory.path)/roots/a.pub", 0o644)
+        configuration.reload(all: false)
+        #expect(core.roots == [TestKey.root.publicKey])
+        chmod("\(directory.path)/roots", 0o777)
+        configuration.reload(all: false)
+        #expect(core.roots.isEmpty)
+    }
+
+    @Test
+    func readsAgainWhatABusyStoreDidNotTake() throws {
+        try put(.root, "a.pub")
+        configuration.reload(all: true)
+        try directory.write("lists/1.json", list(1, by: .root))
+        let other = try TrustCore(directory: "\(directory.path)/state", options: NshTrust.Options(), modes: .daemon)
+        try other.store.commit { _ in configuration.reload(all: false) }
+        #expect(configuration.badLists.map(\.file) == ["\(directory.path)/lists/1.json"])
+        configuration.reload(all: false)
+        #expect(configuration.badLists.isEmpty)
+        #expect(try core.store.read { try $0.listsInForce() }.map(\.list.sequence) == [1])
     }
 }
