@@ -35,7 +35,7 @@ package struct FileSystemRights: Hashable, Sendable {
     /// Whether this process may take on others' rights: it is root, or may set users and groups.
     package static var canBeAssumed: Bool {
         let needed = Capability.setUsers.bit | Capability.setGroups.bit
-        return geteuid() == 0 || capabilities() & needed == needed
+        return geteuid() == 0 || capabilities().map { $0 & needed == needed } ?? false
     }
 
     /// Runs the body with these rights to files, on this thread, and takes the thread's own rights back afterwards.
@@ -79,7 +79,7 @@ package struct FileSystemRights: Hashable, Sendable {
     /// Refuses to go on with capabilities that open files whatever their modes; the kernel drops those of root by itself.
     private func requireNoGreaterRights() throws(Trouble) {
         let overriding = Capability.overrideFileModes.bit | Capability.readAnyFile.bit
-        guard uid == 0 || Self.capabilities() & overriding == 0 else {
+        guard uid == 0 || Self.capabilities().map({ $0 & overriding == 0 }) ?? false else {
             throw Trouble(.ioFailure, "this process reads files whatever their modes, so it cannot act as user \(uid)")
         }
     }
@@ -93,8 +93,9 @@ package struct FileSystemRights: Hashable, Sendable {
         guard isBack else { fatalError("a thread could not give back a caller’s rights to files, so the process ends") }
     }
 
-    private static func capabilities() -> UInt64 {
+    /// This thread's effective capabilities; nil when the kernel does not tell them.
+    private static func capabilities() -> UInt64? {
         var bits: UInt64 = 0
-        return nsh_effective_capabilities(&bits) == 0 ? bits : 0
+        return nsh_effective_capabilities(&bits) == 0 ? bits : nil
     }
 }
