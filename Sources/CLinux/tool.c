@@ -91,5 +91,3 @@ int nsh_terminal_columns(int descriptor) {
     if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return 0;
     return size.ws_col;
 }
-
-void nsh_wipe(void *memory, unsigned long count) { explicit_bzero(memory, count); }

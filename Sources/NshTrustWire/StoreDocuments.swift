@@ -89,12 +89,6 @@ package struct StoreCheckDocument: Hashable, Sendable {
         package var code: String
         /// One line for people.
         package var message: String
-
-        /// Makes a problem.
-        package init(code: String, message: String) {
-            self.code = code
-            self.message = message
-        }
     }
 
     /// What is wrong; empty when everything is whole.
@@ -102,10 +96,10 @@ package struct StoreCheckDocument: Hashable, Sendable {
     /// How many installed packages were looked at.
     package var packages: Int64
 
-    /// Makes a document.
-    package init(problems: [Problem], packages: Int64) {
-        self.problems = problems
-        self.packages = packages
+    /// Makes a document of what was found.
+    package init(_ result: StoreCheckResult) {
+        problems = result.problems.map { Problem(code: $0.code, message: $0.message) }
+        packages = Int64(result.packages)
     }
 
     /// One line for people.
@@ -151,13 +145,13 @@ package struct ImportDocument: Hashable, Sendable {
     /// What was passed over for good reason, a sentence each.
     package var notes: [String]
 
-    /// Makes a document.
-    package init(builds: Int64, lists: Int64, applied: Int64, warnings: [String], notes: [String]) {
-        self.builds = builds
-        self.lists = lists
-        self.applied = applied
-        self.warnings = warnings
-        self.notes = notes
+    /// Makes a document of what was taken over.
+    package init(_ result: StoreImport) {
+        builds = Int64(result.builds)
+        lists = Int64(result.lists)
+        applied = Int64(result.applied)
+        warnings = result.warnings
+        notes = result.notes
     }
 
     /// The members: `builds`, `lists`, `applied`, `warnings`, `notes`.

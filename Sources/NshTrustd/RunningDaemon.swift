@@ -39,7 +39,7 @@ final class RunningDaemon {
         service = try TrustService(
             core: core, grants: grants,
             settings: ServiceSettings(maximumPackageBytes: options.maximumPackageBytes, workers: options.workers),
-            roots: configuration, log: log)
+            configuration: configuration, log: log)
         let access = ListeningSocket.Access(mode: options.socketMode, group: group)
         socket = try activated ?? ListeningSocket.make(options.socket, access)
         guard let listening = socket.take() else { fatalError("a socket that was just made has its descriptor") }

@@ -1,7 +1,8 @@
-import NshTrust
 import NshTrustWire
 import TestSupport
 import Testing
+
+@testable import NshTrust
 
 /// What is written is read back as it was.
 struct WireTests {
@@ -74,11 +75,12 @@ struct WireTests {
         let accepted = NshAcceptedBuild(app: "a.b", build: 3, publisher: "p", digest: nil, acceptedAt: 5)
         let page = AppPageDocument(apps: [AppDocument(accepted: accepted, installed: [])], next: "a.b")
         #expect(try AppPageDocument(reader(page.object)) == page)
-        for problems in [[], [StoreCheckDocument.Problem(code: "storeCorrupt", message: "m")]] {
-            let check = StoreCheckDocument(problems: problems, packages: 2)
+        for problems in [[], [(code: "storeCorrupt", message: "m")]] {
+            let check = StoreCheckDocument(StoreCheckResult(problems: problems, packages: 2))
             #expect(try StoreCheckDocument(reader(check.object)) == check)
         }
-        let taken = ImportDocument(builds: 1, lists: 2, applied: 1, warnings: ["w"], notes: ["n"])
+        let taken = ImportDocument(
+            StoreImport(builds: 1, lists: 2, applied: 1, warnings: ["w"], notes: ["n"]))
         #expect(try ImportDocument(reader(taken.object)) == taken)
     }
 

@@ -43,7 +43,4 @@ int nsh_interruption(void);
 /* Columns of the terminal, or 0 when it is none. */
 int nsh_terminal_columns(int descriptor);
 
-/* Overwrites memory so that the compiler cannot leave it out. */
-void nsh_wipe(void *memory, unsigned long count);
-
 #endif

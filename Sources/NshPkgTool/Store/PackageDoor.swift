@@ -96,10 +96,7 @@ final class LocalJudge: PackageDoor {
     }
 
     func importStore(_ document: StoreDocument) throws -> ImportDocument {
-        let taken = try requiredCore().importStore(document)
-        return ImportDocument(
-            builds: Int64(taken.builds), lists: Int64(taken.lists), applied: Int64(taken.applied),
-            warnings: taken.warnings, notes: taken.notes)
+        ImportDocument(try requiredCore().importStore(document))
     }
 
     private func core() throws -> TrustCore? {

@@ -110,10 +110,7 @@ struct LocalStore: StoreDoor {
     }
 
     func check() throws -> StoreCheckDocument {
-        let found = try store.check { Interruption.signal != 0 }
-        return StoreCheckDocument(
-            problems: found.problems.map { StoreCheckDocument.Problem(code: $0.code, message: $0.message) },
-            packages: Int64(found.packages))
+        StoreCheckDocument(try store.check { Interruption.signal != 0 })
     }
 
     func prune(keeping builds: Int, isRehearsal: Bool) throws -> PruningDocument {

@@ -2,12 +2,12 @@
 extension TrustCore {
     /// Tells whether an installed package may start now: rules 2, 3 and 6 to 12 on what was recorded of it.
     ///
+    /// From memory: it reflects each commit of this process, and those of others that finished 50 ms before.
+    ///
     /// - Parameter digest: The package digest.
     /// - Returns: The package's record.
     /// - Throws: The `Refusal` of the first rule that fails; `notInstalled` for a digest that has no tree here;
     ///   `noTrustedRoots`, or another trouble when it cannot be decided.
-    /// From memory: it reflects each commit of this process, and those of others that finished 50 ms before.
-    ///
     /// - Spec: POL-23, POL-24
     package func check(_ digest: Digest) throws -> InstalledPackage {
         let roots = roots

@@ -2,7 +2,7 @@
 ///
 /// What is watched is the state directory, by name: neither the database nor its journal is opened, for closing a second
 /// descriptor of them would drop SQLite's locks. Cutting the journal off is what commits, and so is always seen. Where the
-/// system cannot watch, the answer is "perhaps" every fiftieth of a second.
+/// system cannot watch, the answer is "perhaps" every twentieth of a second.
 package final class StoreWatch: Sendable {
     private let changes: DirectoryWatch
 

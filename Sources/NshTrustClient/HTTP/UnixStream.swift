@@ -58,10 +58,8 @@ package final class UnixStream: Sendable {
     private static func connect(
         _ address: sockaddr_un, _ name: String, _ patience: Patience
     ) throws(Trouble) -> UnixStream {
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
-        let raw = socket(AF_UNIX, kind, 0)
-        guard raw >= 0 else { throw SystemCall.trouble(errno, "cannot make a socket") }
-        let descriptor = OwnedDescriptor(owning: raw)
+        let descriptor = try UnixSocket.stream()
+        let raw = descriptor.raw
         var backoff = Backoff(seconds: connectSeconds)
         while true {
             let number = withUnsafePointer(to: address) { pointer in

@@ -59,9 +59,13 @@ struct DaemonOptions: Sendable {
             .value("threshold", nil, "N", help: "ask for the signatures of this many roots on a certificate"),
             .value(
                 "max-list-age", nil, "DURATION", help: "ask for a list of each root that is not older, such as 7d"),
-            .value("max-package", nil, "BYTES", help: "refuse larger packages; 8589934592 by default"),
+            .value(
+                "max-package", nil, "BYTES",
+                help: "refuse larger packages; \(ServiceSettings().maximumPackageBytes) by default"),
             .value("workers", nil, "N", help: "how many packages are worked on at once; one a processor by default"),
-            .value("max-connections", nil, "N", help: "how many connections there may be at once; 2048 by default"),
+            .value(
+                "max-connections", nil, "N",
+                help: "how many connections there may be at once; \(ServerLimits().connections) by default"),
             .value(
                 "client-timeout", nil, "DURATION",
                 help: "how long a client may be idle or take to send a request; 30s by default"),
@@ -93,10 +97,14 @@ struct DaemonOptions: Sendable {
         socketGroup = arguments.value("socket-group")
         engines = arguments.values("engine")
         admins = arguments.values("admin")
-        maximumPackageBytes = try Self.number(arguments, "max-package", in: 1...1 << 40) ?? 8 << 30
+        maximumPackageBytes =
+            try Self.number(arguments, "max-package", in: 1...1 << 40)
+            ?? ServiceSettings().maximumPackageBytes
         workers = Int(try Self.number(arguments, "workers", in: 1...256) ?? Int64(Processors.count))
-        connections = Int(try Self.number(arguments, "max-connections", in: 1...65_536) ?? 2048)
-        clientSeconds = Double(try Self.duration(arguments, "client-timeout") ?? 30)
+        connections =
+            try Self.number(arguments, "max-connections", in: 1...65_536).map { Int($0) }
+            ?? ServerLimits().connections
+        clientSeconds = try Self.duration(arguments, "client-timeout").map { Double($0) } ?? ServerLimits().headSeconds
         guard (1...3600).contains(clientSeconds) else {
             throw UsageError("--client-timeout is 1s to 1h", hint: "nsh-trustd --help")
         }

@@ -1,5 +1,4 @@
 import CMicroHTTPD
-import Synchronization
 
 /// Writes an event stream to its client, on the thread of the connection.
 final class EventWriter {

@@ -94,9 +94,9 @@ final class Exchange {
         if core.isStopping { return refuse(.stopping, framing, handle) }
         let head = RequestHead(
             method: String(cString: method), path: target.path, query: target.query,
-            contentType: headers.content_type.mediaType, contentLength: framing.length, hasBody: framing.hasBody,
-            host: headers.host.text, isFromBrowser: headers.is_from_browser != 0,
-            lastEventID: headers.last_event_id.text, peer: connection.peer)
+            contentType: headers.content_type.mediaType, hasBody: framing.hasBody, host: headers.host.text,
+            isFromBrowser: headers.is_from_browser != 0, lastEventID: headers.last_event_id.text,
+            peer: connection.peer)
         switch core.service.plan(head) {
         case .answer(let response): return drop(framing, thenAnswer: response, handle)
         case .gather(let limit, let then):

@@ -1,5 +1,3 @@
-import NshTrust
-
 /// Who is at the other end of a connection, as the kernel recorded it when the connection was made.
 ///
 /// Read once from the connection's descriptor; never looked up by process id later.
@@ -20,7 +18,4 @@ struct Peer: Hashable, Sendable {
         self.pid = pid
         self.groups = groups
     }
-
-    /// Who the decision log names.
-    var caller: Caller { Caller(uid: uid, pid: pid) }
 }

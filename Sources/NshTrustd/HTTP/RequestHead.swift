@@ -9,8 +9,6 @@ struct RequestHead: Sendable {
     var query: [(name: String, value: String)]?
     /// `Content-Type` without parameters, lower case; nil when there is none.
     var contentType: String?
-    /// `Content-Length`; nil when there is none.
-    var contentLength: Int64?
     /// Whether a body follows.
     var hasBody: Bool
     /// `Host`; nil when there is none.

@@ -16,11 +16,7 @@ enum AdminHandlers {
         let monitor = call.monitor
         let result = try administration(service, call).check(isCancelled: monitor.isCancelled)
         try monitor.check()
-        return Response(
-            StoreCheckDocument(
-                problems: result.problems.map { StoreCheckDocument.Problem(code: $0.code, message: $0.message) },
-                packages: Int64(result.packages)
-            ).object)
+        return Response(StoreCheckDocument(result).object)
     }
 
     /// `POST /v1/store/prune`: trees of older builds go.
@@ -63,11 +59,7 @@ enum AdminHandlers {
                     + "start it with --threshold \(document.rootThreshold) first")
         }
         let result = try service.core.importStore(document, by: call.peer.caller)
-        return Response(
-            ImportDocument(
-                builds: Int64(result.builds), lists: Int64(result.lists), applied: Int64(result.applied),
-                warnings: result.warnings, notes: result.notes
-            ).object)
+        return Response(ImportDocument(result).object)
     }
 
     private static func administration(_ service: TrustService, _ call: Call) -> StoreAdministration {

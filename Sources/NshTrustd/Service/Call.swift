@@ -47,6 +47,11 @@ enum PackageSource: Sendable {
     case body(BodyReader)
 }
 
+extension Peer {
+    /// Who the decision log names.
+    var caller: Caller { Caller(uid: uid, pid: pid) }
+}
+
 extension Response {
     /// An answer that is one JSON document.
     init(_ object: JSONObject) { self.init(status: 200, body: Array(JSONLine.text(object).utf8)) }

@@ -1,4 +1,3 @@
-import Glibc
 import NshTrust
 
 /// Hands the decision log to everybody who follows it.
@@ -172,7 +171,7 @@ final class EventHub: Sendable {
     /// Reads what is new and hands it on; tells whether everybody has everything that they can take.
     private func serve(_ followers: inout [EventFollower], _ newest: inout Int64?) throws -> Bool {
         guard let known = newest else {
-            newest = try core.administration(by: .thisProcess).status().newestEvent
+            newest = try core.store.read { try $0.newestEvent() }
             return false
         }
         let read = try core.store.read { try $0.events(after: known, limit: Self.pageLimit) }

@@ -114,6 +114,4 @@ enum Schema {
         pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$")
     /// Canonical base64 of 32 bytes.
     static let publicKey = text(pattern: "^[A-Za-z0-9+/]{43}=$", minimum: 44, maximum: 44)
-    /// Any integer that JSON readers keep exact.
-    static let signedInteger = integer(-JSONReader.maximumInteger...JSONReader.maximumInteger)
 }

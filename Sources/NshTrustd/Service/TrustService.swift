@@ -27,6 +27,8 @@ final class TrustService: HTTPService {
     let leases = LeaseHolder()
     /// What `/metrics` says of the store.
     let storeFigures: StoreFigures
+    /// The absolute path of the state directory.
+    let stateDirectory: String
     private let connections = Locked<@Sendable () -> Int>({ 0 })
     /// When the service started, on the monotonic clock.
     let started = MonotonicTime.nanoseconds()
@@ -34,7 +36,6 @@ final class TrustService: HTTPService {
     let startedAt = WallClock.system.now()
     private let grants: Grants
     private let complaints = Locked<[String: UInt64]>([:])
-    private let statePath: String
 
     /// Brings the service up; its threads start when there is work.
     ///
@@ -42,20 +43,20 @@ final class TrustService: HTTPService {
     ///   - core: The library, with its store open.
     ///   - grants: Who are engines and administrators.
     ///   - settings: How much is taken on.
-    ///   - roots: What was read from the directories of roots and lists.
+    ///   - configuration: What was read from the directories of roots and lists.
     ///   - log: What an operator should know.
     /// - Throws: `ioFailure` when the system cannot tell where the state directory is.
     init(
-        core: TrustCore, grants: Grants, settings: ServiceSettings, roots: any ConfigurationStatus,
+        core: TrustCore, grants: Grants, settings: ServiceSettings, configuration: any ConfigurationStatus,
         log: any ServiceLog
     ) throws(Trouble) {
         self.core = core
         self.grants = grants
         self.settings = settings
         self.log = log
-        configuration = roots
-        statePath = String(try core.state.absolutePath(of: "").dropLast())
-        acceptedAnswers = AcceptedAnswers(state: statePath)
+        self.configuration = configuration
+        stateDirectory = String(try core.state.absolutePath(of: "").dropLast())
+        acceptedAnswers = AcceptedAnswers(state: stateDirectory)
         queue = WorkQueue(workers: settings.workers)
         metrics = Metrics(routes: Routes.table.count)
         files = CallersFiles(ownUser: grants.ownUser, maximumBytes: settings.maximumPackageBytes)
@@ -73,7 +74,7 @@ final class TrustService: HTTPService {
     }
 
     /// The absolute path of an installed tree, for engines.
-    func directory(of package: InstalledPackage) -> String { "\(statePath)/\(package.tree)" }
+    func directory(of package: InstalledPackage) -> String { "\(stateDirectory)/\(package.tree)" }
 
     /// Says where the number of the server's connections comes from; asked from any thread.
     func countConnections(_ count: @escaping @Sendable () -> Int) { connections.withLock { $0 = count } }
@@ -83,9 +84,6 @@ final class TrustService: HTTPService {
         let count = connections.withLock { $0 }
         return count()
     }
-
-    /// The absolute path of the state directory.
-    var stateDirectory: String { statePath }
 
     // MARK: - From head to plan
 

@@ -55,8 +55,8 @@ struct AuthorizationTests {
     func matrix() throws {
         let host = try ServiceHost()
         let service = try TrustService(
-            core: host.core, grants: Self.grants, settings: ServiceSettings(), roots: FixedConfiguration(),
-            log: host.log)
+            core: host.core, grants: Self.grants, settings: ServiceSettings(),
+            configuration: FixedConfiguration(), log: host.log)
         defer { service.stop() }
         #expect(Self.expected.count == Routes.table.count)
         for (request, admitted) in Self.expected {

@@ -34,7 +34,7 @@ final class ServiceHost: Sendable {
             grants: Grants(
                 engines: Grants.Holders(users: [1002], groups: [2002]),
                 admins: Grants.Holders(users: [1001], groups: [2001]), ownUser: getuid()),
-            settings: settings, roots: configuration, log: log)
+            settings: settings, configuration: configuration, log: log)
     }
 
     deinit { service.stop() }
@@ -60,7 +60,7 @@ final class ServiceHost: Sendable {
         }
         return RequestHead(
             method: String(words[0]), path: target[0].split(separator: "/").map(String.init), query: query,
-            contentType: type, contentLength: nil, hasBody: hasBody, host: host, isFromBrowser: isFromBrowser,
+            contentType: type, hasBody: hasBody, host: host, isFromBrowser: isFromBrowser,
             lastEventID: lastEventID, peer: peer)
     }
 
