@@ -65,6 +65,10 @@ struct nsh_mhd_headers {
     /* Whether a value has a control character. */
     int has_bad_value;
     int is_from_browser;
+    /* Where the first name begins and the last value ends; NULL without headers. */
+    const char *first, *end;
+    /* Whether the lines do not follow each other as they were sent. */
+    int is_uneven;
 };
 
 static inline enum MHD_Result nsh_mhd_note_header(
@@ -72,6 +76,19 @@ static inline enum MHD_Result nsh_mhd_note_header(
     struct nsh_mhd_headers *headers = context;
     struct nsh_mhd_text *text = NULL;
     (void)kind;
+    /*
+     * libmicrohttpd ends each name and value where they lie, and reads up to the first NUL. So a NUL inside a line leaves
+     * a gap before the next one; a folded line, which it glues to the name and not to the value, an overlap or a gap
+     * between the two; a line that ends with CR or LF alone is one byte short.
+     */
+    const char *behind = name + name_size + 1;
+    if (!value || value < behind || (headers->end && name != headers->end + 2)) headers->is_uneven = 1;
+    else while (behind < value && !headers->is_uneven) {
+        if (*behind != ' ' && *behind != '\t') headers->is_uneven = 1;
+        behind++;
+    }
+    if (!headers->first) headers->first = name;
+    if (value) headers->end = value + value_size;
     if (name_size == 0) headers->has_bad_name = 1;
     for (size_t i = 0; i < name_size; i++)
         if (name[i] <= 0x20 || name[i] >= 0x7f || name[i] == ':') headers->has_bad_name = 1;
@@ -101,4 +118,13 @@ static inline struct nsh_mhd_headers nsh_mhd_headers(struct MHD_Connection *conn
     struct nsh_mhd_headers headers = {0};
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, nsh_mhd_note_header, &headers);
     return headers;
+}
+
+/* Whether the request line and the headers lie in memory as a head of plain lines does, none cut off by a NUL. */
+static inline int nsh_mhd_is_plain(
+    const struct nsh_mhd_headers *headers, const char *method, const char *target, size_t target_size,
+    const char *version) {
+    if (headers->is_uneven || method + strlen(method) + 1 != target || target + target_size + 1 != version) return 0;
+    if (!headers->first) return 1;
+    return version + strlen(version) + 2 == headers->first && headers->end[1] == 0;
 }

@@ -25,7 +25,7 @@ private func beginExchange(
     guard let context, let handle, let noted = nsh_mhd_noted(handle) else { return nil }
     let connection = Unmanaged<Connection>.fromOpaque(noted).takeUnretainedValue()
     let bytes = UnsafeRawBufferPointer(start: target, count: target.map { strlen($0) } ?? 0)
-    let exchange = Exchange(core: core(context), connection: connection, target: connection.target(bytes))
+    let exchange = Exchange(core: core(context), connection: connection, target: bytes)
     return Unmanaged.passRetained(exchange).toOpaque()
 }
 
@@ -34,10 +34,10 @@ private func takeRequest(
     _ method: UnsafePointer<CChar>?, _ version: UnsafePointer<CChar>?, _ piece: UnsafePointer<CChar>?,
     _ size: UnsafeMutablePointer<Int>?, _ exchange: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
-    guard let handle, let method, let size, let exchange = exchange?.pointee else { return .NO }
+    guard let handle, let method, let version, let size, let exchange = exchange?.pointee else { return .NO }
     let bytes = UnsafeRawBufferPointer(start: piece, count: piece == nil ? 0 : size.pointee)
     let left = Unmanaged<Exchange>.fromOpaque(exchange)._withUnsafeGuaranteedRef {
-        $0.take(handle, method: method, piece: bytes)
+        $0.take(handle, method: method, version: version, piece: bytes)
     }
     guard let left else { return .NO }
     size.pointee = left

@@ -27,6 +27,8 @@ final class Exchange {
     private let core: ServerCore
     private let connection: Connection
     private let target: RequestTarget
+    /// Where the target lies in the connection's memory; looked at while the head is.
+    private let targetBytes: UnsafeRawBufferPointer
     private var phase = Phase.head
     private var body: [UInt8] = []
     /// How many bytes of the body were taken.
@@ -34,10 +36,16 @@ final class Exchange {
     private var isWatched = false
 
     /// Begins with a request line.
-    init(core: ServerCore, connection: Connection, target: RequestTarget) {
+    ///
+    /// - Parameters:
+    ///   - core: The server.
+    ///   - connection: The connection.
+    ///   - target: The target's bytes in the connection's memory.
+    init(core: ServerCore, connection: Connection, target: UnsafeRawBufferPointer) {
         self.core = core
         self.connection = connection
-        self.target = target
+        targetBytes = target
+        self.target = connection.target(target)
     }
 
     // MARK: - What libmicrohttpd calls
@@ -46,11 +54,15 @@ final class Exchange {
     ///
     /// - Parameters:
     ///   - handle: The connection.
-    ///   - method: The method.
+    ///   - method: The method, in the connection's memory.
+    ///   - version: The protocol's version, likewise.
     ///   - piece: Bytes of the body; empty at the first and the last call.
     /// - Returns: How many bytes are left because the connection was suspended; nil when the connection has to end.
-    func take(_ handle: OpaquePointer, method: UnsafePointer<CChar>, piece: UnsafeRawBufferPointer) -> Int? {
-        if case .head = phase { return begin(handle, method: method) ? 0 : nil }
+    func take(
+        _ handle: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>,
+        piece: UnsafeRawBufferPointer
+    ) -> Int? {
+        if case .head = phase { return begin(handle, method: method, version: version) ? 0 : nil }
         if piece.isEmpty { return finish(handle) ? 0 : nil }
         if case .streaming(let reader, let limit, let outcome) = phase {
             return pass(piece, to: reader, limit: limit, outcome)
@@ -87,9 +99,13 @@ final class Exchange {
 
     // MARK: - The head
 
-    private func begin(_ handle: OpaquePointer, method: UnsafePointer<CChar>) -> Bool {
-        let headers = nsh_mhd_headers(handle)
-        let framing = Framing(headers)
+    private func begin(
+        _ handle: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>
+    ) -> Bool {
+        var headers = nsh_mhd_headers(handle)
+        let isPlain = nsh_mhd_is_plain(
+            &headers, method, targetBytes.bindMemory(to: CChar.self).baseAddress, targetBytes.count, version)
+        let framing = Framing(headers, isPlain: isPlain != 0)
         if let fault = framing.fault { return answer(core.service.refusal(.malformed(fault)), on: handle) }
         if core.isStopping { return refuse(.stopping, framing, handle) }
         let head = RequestHead(

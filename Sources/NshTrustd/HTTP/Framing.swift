@@ -15,12 +15,18 @@ struct Framing: Hashable, Sendable {
     var fault: String?
 
     /// Looks at the headers of a request.
-    init(_ headers: nsh_mhd_headers) {
+    ///
+    /// - Parameters:
+    ///   - headers: The headers.
+    ///   - isPlain: Whether request line and headers are plain lines, one after another.
+    init(_ headers: nsh_mhd_headers, isPlain: Bool) {
         isAwaitingGo = headers.expect.text?.lowercased() == "100-continue"
         let coding = headers.transfer_encoding.text
         length = headers.content_length.text.flatMap { Int64($0) }
         hasBody = coding != nil || length ?? 0 > 0
-        if headers.has_bad_name != 0 {
+        if !isPlain {
+            fault = "a line of the head is folded, holds a NUL, or does not end with CR and LF"
+        } else if headers.has_bad_name != 0 {
             fault = "the name of a header has a character that no name may have"
         } else if headers.has_bad_value != 0 {
             fault = "the value of a header has a control character"
