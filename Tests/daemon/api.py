@@ -342,6 +342,8 @@ def targets(daemon):
             "a target of 100 KB": head("GET", "/v1/apps?after=" + "x" * 100_000),
             "no HTTP": b"hello\r\n\r\n", "no version": b"GET /v1/health\r\nHost: localhost\r\n\r\n",
             "another version": b"GET /v1/health HTTP/9.9\r\nHost: localhost\r\n\r\n",
+            "NUL in the version": b"GET /v1/health HTTP/1.1\0x\r\nHost: localhost\r\n\r\n",
+            "NUL in a name": head("GET", "/v1/health", "X\0Y: z"),
             "NUL in the head": b"GET /v1/health HTTP/1.1\r\nHost: local\0host\r\n\r\n",
             "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 200,
             "HTTP/2": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"}.items():
@@ -354,7 +356,20 @@ def targets(daemon):
         true(f"after {name}: it serves", daemon.get("/v1/health").status == 200)
     for name, data in {
             "a carriage return in a value": head("POST", "/v1/packages/check", f"Content-Type: {JSON}", "X: a\rContent-Length: 2") + b"{}",
-            "a control character in a value": head("GET", "/v1/health", "X: a\x01")}.items():
+            "a control character in a value": head("GET", "/v1/health", "X: a\x01"),
+            "a folded coding": head("POST", "/v1/packages/check", f"Content-Type: {JSON}", "Transfer-Encoding:\r\n chunked") + head("GET", "/v1/health"),
+            "a folded length": head("POST", "/v1/packages/check", f"Content-Type: {JSON}", "Content-Length:\r\n 2") + b"{}",
+            "a folded host": b"GET /v1/health HTTP/1.1\r\nHost:\r\n evil\r\n\r\n",
+            "a host that goes on": b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n evil\r\n\r\n",
+            "a folded origin": head("GET", "/v1/health", "Origin: x\r\n y"),
+            "a fold by a tab before another header": head("GET", "/v1/health", "X: a\r\n\tb", "Y: c"),
+            "NUL in the target": head("GET", "/v1/health\0xyz"),
+            "NUL in the method": b"GET\0X /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            "NUL in the last value": b"GET /v1/health HTTP/1.1\r\nHost: localhost\0evil\r\n\r\n",
+            "NUL in a coding": head("POST", "/v1/packages/check", f"Content-Type: {JSON}", "Transfer-Encoding: chunked\0, identity") + b"0\r\n\r\n",
+            "NUL in a length": head("POST", "/v1/packages/check", f"Content-Type: {JSON}", "Content-Length: 2\0000") + b"{}",
+            "lines that end with a line feed alone": b"GET /v1/health HTTP/1.1\nHost: localhost\n\n",
+            "two spaces in the request line": b"GET  /v1/health  HTTP/1.1\r\nHost: localhost\r\n\r\n"}.items():
         problem(name, raw(daemon.socket, data), 400, "badRequest")
     equal("an empty header", raw(daemon.socket, head("GET", "/v1/health", "X:", "Y: \t ", "Z: a\tb")).status, 200)
     answer = raw(daemon.socket, head("GET", "/v1/health", host=None))

@@ -20,7 +20,8 @@ final class ServiceManager {
         let (interval, process) = (Self.take("WATCHDOG_USEC"), Self.take("WATCHDOG_PID"))
         let isForUs = process.map { $0 == String(getpid()) } ?? true
         // Half the time that is allowed, as the protocol recommends.
-        watchdogSeconds = isForUs ? interval.flatMap(UInt64.init).flatMap { $0 > 0 ? Double($0) / 2_000_000 : nil } : nil
+        watchdogSeconds =
+            isForUs ? interval.flatMap(UInt64.init).flatMap { $0 > 0 ? Double($0) / 2_000_000 : nil } : nil
     }
 
     /// Tells the service manager how the daemon is; what it does not hear it does not need.
