@@ -38,7 +38,7 @@ enum Accounts {
     }
 
     private static func usable(_ id: UInt32, _ name: String, _ what: String) throws(Trouble) -> UInt32 {
-        guard id != .max else {
+        guard id != .max, id != Peer.overflowUser() else {
             throw Trouble(
                 .badRequest,
                 "\(what) “\(Printable.escaped(name))” (\(id)) stands for whoever has no id; it cannot be given rights")

@@ -14,7 +14,7 @@ struct AccountsTests {
         #expect(try Accounts.group("4711") == 4711)
     }
 
-    @Test(arguments: ["", "no-such-account", "4294967295", "99999999999", "-1", "a\0b"])
+    @Test(arguments: ["", "no-such-account", "4294967295", "99999999999", "-1", "a\0b", "65534"])
     func refusesTheOthers(_ name: String) {
         #expect(throws: Trouble.self) { try Accounts.user(name) }
         #expect(throws: Trouble.self) { try Accounts.group(name) }
