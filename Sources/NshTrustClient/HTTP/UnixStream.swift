@@ -29,44 +29,27 @@ package final class UnixStream: Sendable {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw Trouble(.badRequest, "“\(name)” cannot be the path of a socket")
         }
-        if let address = address(path) { return try connect(address, name, patience) }
+        if let address = SocketAddress(path: path) { return try connect(address, name, patience) }
         let slash = path.utf8.lastIndex(of: 0x2F)
         let directoryPath = slash.map { String(path[...$0]) } ?? "."
         let result = nsh_openat(AT_FDCWD, directoryPath, nsh_o_path() | O_DIRECTORY, 0)
         guard result >= 0 else { throw unreachable(name, -result) }
         let directory = OwnedDescriptor(owning: result)
         let rest = slash.map { String(path[path.utf8.index(after: $0)...]) } ?? path
-        guard let address = address("/proc/self/fd/\(directory.raw)/\(rest)") else {
+        guard let address = SocketAddress(path: "/proc/self/fd/\(directory.raw)/\(rest)") else {
             throw Trouble(.badRequest, "the name of the socket is too long: \(name)")
         }
         return try connect(address, name, patience)
     }
 
-    /// The address of a path, or nil when the path does not fit.
-    private static func address(_ path: String) -> sockaddr_un? {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        let isFitting = withUnsafeMutableBytes(of: &address.sun_path) { field in
-            guard bytes.count < field.count else { return false }
-            field.copyBytes(from: bytes)
-            return true
-        }
-        return isFitting ? address : nil
-    }
-
     private static func connect(
-        _ address: sockaddr_un, _ name: String, _ patience: Patience
+        _ address: SocketAddress, _ name: String, _ patience: Patience
     ) throws(Trouble) -> UnixStream {
         let descriptor = try UnixSocket.stream()
         let raw = descriptor.raw
         var backoff = Backoff(seconds: connectSeconds)
         while true {
-            let number = withUnsafePointer(to: address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                    Glibc.connect(raw, pointer, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0 ? 0 : errno
-                }
-            }
+            let number = address.with { address, length in Glibc.connect(raw, address, length) == 0 ? 0 : errno }
             if number == 0 { return UnixStream(descriptor) }
             // On a Unix socket this says that the queue of connections is full.
             guard number == EAGAIN || number == EINTR, !patience.isCancelled(), backoff.pause() else {

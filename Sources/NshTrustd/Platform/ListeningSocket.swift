@@ -52,7 +52,7 @@ final class ListeningSocket {
     /// - Throws: `badRequest` for a path that no socket can have, `exists` when something else is there or another
     ///   daemon listens, `storeUnsafe` for a directory that others may write, `ioFailure`.
     static func make(_ path: String, _ access: Access) throws(Trouble) -> ListeningSocket {
-        let (parent, name) = try split(path)
+        let (parent, name, address) = try split(path)
         try Directory.make(parent, permissions: 0o755)
         let directory = try Directory.open(parent)
         if let exposure = try directory.status().exposure {
@@ -63,8 +63,8 @@ final class ListeningSocket {
         guard try FileLock.wait(lock.raw, .exclusive, seconds: 10, Printable.escaped(parent)) else {
             throw Trouble(.storeBusy, "another process keeps \(Printable.escaped(parent)) locked")
         }
-        try clear(directory, name, path)
-        let socket = try bound(to: path)
+        try clear(directory, name, path, address)
+        let socket = try bound(to: address, path)
         guard let status = try directory.status(of: name) else {
             throw Trouble(.ioFailure, "the socket \(Printable.escaped(path)) went away while it was made")
         }
@@ -76,12 +76,14 @@ final class ListeningSocket {
             socket, path: path, made: MadeFile(directory: directory, name: name, identity: status.identity))
     }
 
-    private static func split(_ path: String) throws(Trouble) -> (parent: String, name: String) {
+    private static func split(_ path: String) throws(Trouble) -> (
+        parent: String, name: String, address: SocketAddress
+    ) {
         let shown = Printable.escaped(path)
         guard path.hasPrefix("/"), !path.utf8.contains(0) else {
             throw Trouble(.badRequest, "the socket’s path must be absolute: \(shown)")
         }
-        guard path.utf8.count <= SocketAddress.maximumPathBytes else {
+        guard let address = SocketAddress(path: path) else {
             throw Trouble(
                 .badRequest,
                 "the socket’s path has \(path.utf8.count) bytes, the system allows \(SocketAddress.maximumPathBytes): "
@@ -91,27 +93,27 @@ final class ListeningSocket {
         guard let name = parts.last, !path.hasSuffix("/") else {
             throw Trouble(.badRequest, "the socket’s path names no file: \(shown)")
         }
-        return ("/" + parts.dropLast().joined(separator: "/"), String(name))
+        return ("/" + parts.dropLast().joined(separator: "/"), String(name), address)
     }
 
     /// Removes what a dead daemon left at the path.
-    private static func clear(_ directory: borrowing Directory, _ name: String, _ path: String) throws(Trouble) {
+    private static func clear(
+        _ directory: borrowing Directory, _ name: String, _ path: String, _ address: SocketAddress
+    ) throws(Trouble) {
         guard let status = try directory.status(of: name) else { return }
         guard status.kind == .socket else {
             throw Trouble(.exists, "\(Printable.escaped(path)) is there and is no socket; it stays")
         }
-        guard try !isAnswered(path) else {
+        guard try !isAnswered(address, path) else {
             throw Trouble(.exists, "another process listens on \(Printable.escaped(path)); it stays")
         }
         try directory.removeFile(name)
     }
 
     /// Tells whether somebody listens on a socket file.
-    private static func isAnswered(_ path: String) throws(Trouble) -> Bool {
+    private static func isAnswered(_ address: SocketAddress, _ path: String) throws(Trouble) -> Bool {
         let probe = try UnixSocket.stream()
-        let number = SocketAddress.with(path) { address, length in
-            connect(probe.raw, address, length) == 0 ? 0 : errno
-        }
+        let number = address.with { address, length in connect(probe.raw, address, length) == 0 ? 0 : errno }
         switch number {
         case 0, EAGAIN, EINPROGRESS: return true  // EAGAIN: so many wait that we could not even queue
         case ECONNREFUSED, ENOENT: return false
@@ -119,13 +121,11 @@ final class ListeningSocket {
         }
     }
 
-    private static func bound(to path: String) throws(Trouble) -> OwnedDescriptor {
+    private static func bound(to address: SocketAddress, _ path: String) throws(Trouble) -> OwnedDescriptor {
         let socket = try UnixSocket.stream()
         // Without any permission: only root could connect, and nobody does before `listen`.
         let mask = umask(0o777)
-        let number = SocketAddress.with(path) { address, length in
-            bind(socket.raw, address, length) == 0 ? 0 : errno
-        }
+        let number = address.with { address, length in bind(socket.raw, address, length) == 0 ? 0 : errno }
         umask(mask)
         guard number == 0 else { throw SystemCall.trouble(number, "cannot make the socket \(Printable.escaped(path))") }
         guard listen(socket.raw, backlog) == 0 else {
@@ -175,44 +175,5 @@ private struct MadeFile: ~Copyable {
     borrowing func remove() throws(Trouble) {
         guard try directory.status(of: name)?.identity == identity else { return }
         try directory.removeFile(name)
-    }
-}
-
-/// Addresses of Unix sockets.
-enum SocketAddress {
-    /// Bytes of the longest path; one more is the NUL.
-    static let maximumPathBytes = 107
-
-    /// Runs the body with the address of a path, or of an abstract name when it begins with `@`.
-    ///
-    /// - Parameters:
-    ///   - path: At most `maximumPathBytes` bytes; what is longer is cut, so callers look first.
-    ///   - body: A call that takes a socket address.
-    /// - Returns: What the body returns.
-    static func with<Result>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8.prefix(maximumPathBytes))
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        if bytes.first == UInt8(ascii: "@") {
-            withUnsafeMutableBytes(of: &address.sun_path) { $0[0] = 0 }
-            length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
-        }
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
-        }
-    }
-
-    /// The path that a Unix socket is bound to; nil for any other socket, an abstract name included.
-    static func path(of socket: Int32) -> String? {
-        var address = sockaddr_un()
-        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let failed = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &length) }
-        }
-        guard failed == 0, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
-        let bytes = withUnsafeBytes(of: &address.sun_path) { Array($0.prefix { $0 != 0 }) }
-        return bytes.first == UInt8(ascii: "/") ? String(validating: bytes, as: UTF8.self) : nil
     }
 }

@@ -20,7 +20,8 @@ enum Liveness {
 
     private static func isAnswered(_ path: String, over socket: borrowing OwnedDescriptor) -> Bool {
         let raw = socket.raw
-        let number = SocketAddress.with(path) { address, length in connect(raw, address, length) == 0 ? 0 : errno }
+        guard let address = SocketAddress(path: path) else { return false }
+        let number = address.with { address, length in connect(raw, address, length) == 0 ? 0 : errno }
         // So many clients wait that we could not even queue.
         if number == EAGAIN { return true }
         guard number == 0 else { return false }

@@ -8,15 +8,14 @@ final class ServiceManager {
 
     /// Below 0 when nobody is to be told.
     private let socket: OwnedDescriptor
-    private let address: String
+    private let address: SocketAddress?
     /// Every how many seconds a sign of life is due; nil when none is asked for.
     let watchdogSeconds: Double?
 
     /// Reads what the environment says, and takes it out of the environment.
     init() {
-        address = Self.take("NOTIFY_SOCKET") ?? ""
-        let isUsable = ["/", "@"].contains(address.prefix(1)) && address.utf8.count <= SocketAddress.maximumPathBytes
-        socket = isUsable ? Self.line() : OwnedDescriptor(owning: -1)
+        address = Self.take("NOTIFY_SOCKET").flatMap(Self.address)
+        socket = address == nil ? OwnedDescriptor(owning: -1) : Self.line()
         let (interval, process) = (Self.take("WATCHDOG_USEC"), Self.take("WATCHDOG_PID"))
         let isForUs = process.map { $0 == String(getpid()) } ?? true
         // Half the time that is allowed, as the protocol recommends.
@@ -29,9 +28,9 @@ final class ServiceManager {
     /// - Parameter state: Lines of the protocol: `READY=1`, `STATUS=…`, `WATCHDOG=1`.
     func tell(_ state: String) {
         let raw = socket.raw
-        guard raw >= 0 else { return }
+        guard raw >= 0, let address else { return }
         let bytes = Array(state.utf8)
-        _ = SocketAddress.with(address) { address, length in
+        _ = address.with { address, length in
             sendto(raw, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, length)
         }
     }
@@ -48,6 +47,15 @@ final class ServiceManager {
                 .badRequest, "the service manager hands over \(Printable.escaped(count)) sockets, there must be one")
         }
         return try ListeningSocket.adopt(firstDescriptor)
+    }
+
+    /// The address that a path, or a name after an `@`, stands for; nil for what is neither.
+    private static func address(_ text: String) -> SocketAddress? {
+        switch text.first {
+        case "/": SocketAddress(path: text)
+        case "@": SocketAddress(abstractName: String(text.dropFirst()))
+        default: nil
+        }
     }
 
     private static func line() -> OwnedDescriptor {
