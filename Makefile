@@ -3,6 +3,7 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
+MINUTES ?= 5
 TOOL := .build/release/nsh-pkgtool
 DAEMON := .build/release/nsh-trustd
 RELEASE := swift build -c release --static-swift-stdlib --disable-local-rpath
@@ -14,7 +15,8 @@ export LC_ALL := C.UTF-8
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help bench-check demo test build lint format vectors docs readme readme-check install uninstall clean \
-	test-unit test-agreement test-tool test-daemon test-tsan test-asan deps-build deps-python deps-test deps-demo
+	test-unit test-agreement test-tool test-daemon test-tsan test-asan \
+	crashtest soak model hostile-host deps-build deps-python deps-test deps-demo
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -65,6 +67,19 @@ test-tsan: deps-build ## the Swift tests under ThreadSanitizer
 # Leaks are not looked for: what is found is Foundation reading empty files in the tests, and Swift's own globals.
 test-asan: deps-build ## the Swift tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 $(SANITIZED_TEST) --sanitize=address --scratch-path .build/asan
+
+# What follows runs as long as it takes; docs/assurance.md says what each proved. `make test` runs a short version of each.
+crashtest: build deps-python deps-test ## the store killed, failed and cut off from power at every system call
+	@NSH_LONG=1 scripts/run-suites crash
+
+soak: build deps-python deps-test ## threads and processes on one store for MINUTES=5, then the log is checked
+	@NSH_LONG=1 NSH_MINUTES=$(MINUTES) scripts/run-suites soak
+
+model: deps-python deps-test ## the protocol of accepting a build, explored state by state, and its broken variants
+	@scripts/run-suites model
+
+hostile-host: build deps-python deps-test ## full, read-only and hostile disks, files, clocks and terminals
+	@NSH_LONG=1 scripts/run-suites host
 
 bench-check: build deps-python deps-test ## requests per second of `check` beside a bare libmicrohttpd, alone and with 200 MB opens
 	sh Benchmarks/daemon/rate.sh
