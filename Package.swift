@@ -72,7 +72,7 @@ let package = Package(
             name: "EngineHost", dependencies: ["NshTrust", "NshTrustClient"], path: "Examples/EngineHost",
             swiftSettings: strict),
         .target(
-            name: "TestSupport", dependencies: ["NshTrust", "CSodium", "CZstd"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["NshTrust", "CSodium", "CSQLite", "CZstd"], path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
             name: "NshTrustTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive"],

@@ -75,6 +75,14 @@ public struct PackageBuilder: Sendable {
     public var editHeaderBytes: (@Sendable (inout [UInt8]) -> Void)?
     /// Changes the certificate's bytes before they are signed.
     public var editCertificateBytes: (@Sendable (inout [UInt8]) -> Void)?
+    /// Changes the certificate's signatures.
+    package var editCertificateSignatures: (@Sendable (inout [Envelope.Signature]) -> Void)?
+    /// Changes the header's signatures.
+    package var editHeaderSignatures: (@Sendable (inout [Envelope.Signature]) -> Void)?
+    /// Changes the certificate's envelope.
+    public var editCertificateEnvelope: (@Sendable (inout [UInt8]) -> Void)?
+    /// Changes the header's envelope.
+    public var editHeaderEnvelope: (@Sendable (inout [UInt8]) -> Void)?
     /// Damages the payload behind its digests.
     public var damagePayload: (@Sendable (inout [UInt8]) -> Void)?
     /// Changes the finished file.
@@ -82,6 +90,12 @@ public struct PackageBuilder: Sendable {
 
     /// Starts with a good package.
     public init() {}
+
+    /// Starts with a good package of a build.
+    public init(build: Int64, app: String = "com.example.orders") {
+        self.app.build = build
+        self.app.id = Self.id(app)
+    }
 
     // MARK: - Making
 
@@ -96,8 +110,12 @@ public struct PackageBuilder: Sendable {
         editHeaderBytes?(&headerBytes)
         var certificateBytes = certificate.serialized
         editCertificateBytes?(&certificateBytes)
-        let certificateEnvelope = Envelope.signed(.certificate, certificateBytes, by: certifiedBy).serialized
-        let headerEnvelope = Envelope.signed(.package, headerBytes, by: signedBy).serialized
+        var certificateEnvelope = Envelope.signed(
+            .certificate, certificateBytes, by: certifiedBy, edit: editCertificateSignatures
+        ).serialized
+        editCertificateEnvelope?(&certificateEnvelope)
+        var headerEnvelope = Envelope.signed(.package, headerBytes, by: signedBy, edit: editHeaderSignatures).serialized
+        editHeaderEnvelope?(&headerEnvelope)
         guard
             let prefix = ContainerPrefix(
                 certificateCount: certificateEnvelope.count, headerCount: headerEnvelope.count)

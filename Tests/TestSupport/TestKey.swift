@@ -28,6 +28,9 @@ public struct TestKey: Sendable {
     /// A key that nobody vouches for.
     public static let stranger = TestKey(seed: 4)
 
+    /// The seed and the public half, as libsodium keeps them.
+    package var secret: [UInt8] { secretKey }
+
     /// Signs bytes.
     ///
     /// - Returns: 64 bytes.
@@ -45,12 +48,16 @@ extension Envelope {
     ///   - kind: What the payload is.
     ///   - payload: The payload's bytes, well formed or not.
     ///   - keys: Who signs, in order.
+    ///   - edit: Changes the signatures.
     /// - Returns: The envelope with one signature a key.
-    package static func signed(_ kind: Kind, _ payload: [UInt8], by keys: [TestKey]) -> Envelope {
+    package static func signed(
+        _ kind: Kind, _ payload: [UInt8], by keys: [TestKey], edit: ((inout [Signature]) -> Void)? = nil
+    ) -> Envelope {
         let unsigned = Envelope(kind: kind, payload: payload)
-        let signatures = keys.map { key in
+        var signatures = keys.map { key in
             Signature(keyID: key.publicKey.hash.shortHex, bytes: key.sign(unsigned.signedBytes))
         }
+        edit?(&signatures)
         return Envelope(kind: kind, payload: payload, signatures: signatures)
     }
 }
