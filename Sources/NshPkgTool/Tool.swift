@@ -4,9 +4,6 @@ import NshTrust
 
 /// The command-line tool: finds the verb, runs it, reports how it ended.
 package enum Tool {
-    /// The version of tool and library.
-    package static let version = "0.1.0"
-
     /// Runs a command line.
     ///
     /// - Parameter words: The program's name and its arguments; nil for one that is not UTF-8.

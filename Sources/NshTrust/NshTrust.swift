@@ -6,6 +6,9 @@ public import FoundationEssentials
 /// state directory and is shared with every other process that uses it: revocation lists, the highest accepted build of
 /// each app, the extracted packages. Thread-safe; blocking work runs on threads the library owns.
 public final class NshTrust: Sendable {
+    /// The version of library, tool, daemon and client, which are released together.
+    public static let version = "0.1.0"
+
     /// What the host asks for.
     public let options: Options
     /// Where the state lives.

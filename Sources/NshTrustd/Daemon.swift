@@ -4,9 +4,6 @@ import NshTrust
 
 /// The daemon: reads its command line, brings everything up, serves until it is told to stop.
 package enum Daemon {
-    /// The version of the daemon.
-    package static let version = "0.1.0"
-
     /// Runs the daemon.
     ///
     /// - Parameter words: The program's name and its arguments; nil for one that is not UTF-8.
@@ -37,7 +34,7 @@ package enum Daemon {
     /// What is asked for instead of serving, or nil.
     private static func answer(_ arguments: Arguments) -> String? {
         if arguments.has("help") { return DaemonHelp.text }
-        if arguments.has("version") { return "nsh-trustd \(version)\n" }
+        if arguments.has("version") { return "nsh-trustd \(NshTrust.version)\n" }
         if arguments.has("manual") { return DaemonManual.text }
         if arguments.has("openapi") { return String(decoding: OpenAPI.document, as: UTF8.self) }
         return nil

@@ -49,7 +49,7 @@ final class RunningDaemon {
         service.countConnections { [server] in server.connectionCount }
         log.write(
             .notice, "serving \(Printable.escaped(options.state)) on \(Printable.escaped(socket.path))",
-            ["version": .text(Daemon.version), "pid": .integer(Int64(getpid()))])
+            ["version": .text(NshTrust.version), "pid": .integer(Int64(getpid()))])
     }
 
     /// Serves until a signal says to stop, then finishes what is under way.

@@ -1,4 +1,5 @@
 import NshCommandLine
+import NshTrust
 
 /// The manual page, in the macros of man(7), made from the table of verbs.
 enum ManualPage {
@@ -6,7 +7,7 @@ enum ManualPage {
     static var text: String {
         var lines = [
             ".\\\" Made by `nsh-pkgtool document man`; do not edit.",
-            ".TH NSH\\-PKGTOOL 1 \"\" \"nsh\\-pkgtool \(Tool.version)\" \"User Commands\"",
+            ".TH NSH\\-PKGTOOL 1 \"\" \"nsh\\-pkgtool \(NshTrust.version)\" \"User Commands\"",
             ".ad l", ".SH NAME", "nsh\\-pkgtool \\- make, check and open signed packages",
             ".SH SYNOPSIS", ".B nsh\\-pkgtool", ".I VERB", "[operands] [options]",
             ".SH DESCRIPTION",

@@ -14,9 +14,9 @@ enum StoreAccess {
         var state = try StateDirectory.open(path, access: .readOnly)
         if !isReadOnly {
             // Looking into one is not enough: what a crash left in it is undone with write access only.
-            if try state.databaseFiles().isEmpty { _ = try SQLiteTrustStore.open(in: state) }
+            if try state.databaseFiles().isEmpty { _ = try state.openStore() }
             state = try StateDirectory.open(path)
         }
-        return StoreAdministration(state: state, store: try SQLiteTrustStore.open(in: state))
+        return StoreAdministration(state: state, store: try state.openStore())
     }
 }

@@ -34,7 +34,7 @@ enum HelpVerb {
     static let version = Verb(
         name: "--version", summary: "name the version", isHidden: true,
         run: { invocation in
-            try invocation.console.answer(["version": .text(Tool.version)], text: "nsh-pkgtool \(Tool.version)")
+            try invocation.console.answer(["version": .text(NshTrust.version)], text: "nsh-pkgtool \(NshTrust.version)")
             return .done
         })
 }

@@ -3,7 +3,7 @@ package struct StoreAdministration: Sendable {
     /// The state directory.
     package let state: StateDirectory
     /// The store in it.
-    package let store: SQLiteTrustStore
+    package let store: any TrustStore
     /// Who is named in the decision log.
     package let caller: Caller
     /// The clock of what is logged.
@@ -17,7 +17,7 @@ package struct StoreAdministration: Sendable {
     ///   - caller: Who is named in the decision log.
     ///   - clock: The local time.
     package init(
-        state: StateDirectory, store: SQLiteTrustStore, caller: Caller = .thisProcess, clock: WallClock = .system
+        state: StateDirectory, store: any TrustStore, caller: Caller = .thisProcess, clock: WallClock = .system
     ) {
         self.state = state
         self.store = store

@@ -3,7 +3,7 @@
 /// Everything here blocks; callers bring the thread.
 package final class TrustCore: Sendable {
     /// The store.
-    package let store: SQLiteTrustStore
+    package let store: any TrustStore
     /// Where it lives.
     package let state: StateDirectory
     /// What the host asks for.
@@ -36,8 +36,8 @@ package final class TrustCore: Sendable {
         policy = try options.policy()
         clock = options.clock.map { WallClock($0) } ?? .system
         state = try StateDirectory.open(directory, modes: modes, access: access)
-        store = try SQLiteTrustStore.open(
-            in: state, busyTimeoutSeconds: Double(options.busyTimeoutSeconds), durability: options.durability)
+        store = try state.openStore(
+            busyTimeoutSeconds: Double(options.busyTimeoutSeconds), durability: options.durability)
         pool = WorkerPool()
         followers = StoreFollowers(state)
         pinned = Locked(PinnedRoots(limit: options.limits.pinnedRoots))

@@ -16,6 +16,48 @@ package protocol TrustStore: Sendable {
     ///
     /// - Throws: What the body throws, or a `Trouble` when the store cannot be written.
     func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws -> Value
+
+    /// Returns what a decision on one installed package asks of the store, from memory where it can.
+    ///
+    /// It reflects every commit of this process, and those of others that finished 50 ms before. It never waits for
+    /// another use of the store, but for the commit of a process.
+    ///
+    /// - Parameters:
+    ///   - digest: The package digest.
+    ///   - pinned: The roots that the host trusts now.
+    /// - Returns: The excerpt, or nil when the package is not installed.
+    /// - Throws: A `Trouble` when the store cannot be read.
+    /// - Spec: POL-24
+    func excerpt(of digest: Digest, pinned: [PublicKey]) throws -> PackageExcerpt?
+
+    /// Returns a number that differs after every commit of any process, this one included.
+    ///
+    /// - Throws: A `Trouble`: `storeBusy` when a lock was waited for in vain, or what the system says.
+    func changeCount() throws -> Int64
+
+    /// Looks at all that is kept and restores every record, for `store check`.
+    ///
+    /// - Returns: One sentence for each thing that is wrong; none when all is well.
+    /// - Throws: A `Trouble`: `storeCorrupt` when it cannot even be looked at; `storeBusy`, `ioFailure`.
+    func problems() throws -> [String]
+}
+
+extension StateDirectory {
+    /// Opens the trust store that lives here; with write access makes it when there is none, and brings an older one up
+    /// to date.
+    ///
+    /// - Parameters:
+    ///   - busyTimeoutSeconds: How long locks of other processes are waited for.
+    ///   - durability: What a commit survives.
+    /// - Returns: The store.
+    /// - Throws: `noSuchFile` when there is none and none may be made; `storeCorrupt`, `storeNewer`, `storeUnsafe`,
+    ///   `storeBusy`, `storeFull`, `ioFailure`.
+    /// - Spec: STO-4, STO-5, STO-6
+    package func openStore(
+        busyTimeoutSeconds: Double = 30, durability: Durability = .powerLoss
+    ) throws(Trouble) -> any TrustStore {
+        try SQLiteTrustStore.open(in: self, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability)
+    }
 }
 
 /// One consistent view of the store.

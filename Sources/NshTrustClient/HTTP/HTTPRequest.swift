@@ -49,7 +49,7 @@ package struct HTTPRequest {
 
     /// The head with its empty line.
     var head: [UInt8] {
-        var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nUser-Agent: nsh-trust-client/0.1.0\r\n"
+        var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nUser-Agent: nsh-trust-client/\(NshTrust.version)\r\n"
         head += "Accept: \(accept)\r\n"
         switch body {
         case .none: break

@@ -1,4 +1,5 @@
 import NshCommandLine
+import NshTrust
 import NshTrustWire
 
 /// The daemon's manual page, in the macros of man(7).
@@ -7,7 +8,7 @@ enum DaemonManual {
     static var text: String {
         var lines = [
             ".\\\" Made by `nsh-trustd --manual`; do not edit.",
-            ".TH NSH\\-TRUSTD 8 \"\" \"nsh\\-trustd \(Daemon.version)\" \"System Administration\"",
+            ".TH NSH\\-TRUSTD 8 \"\" \"nsh\\-trustd \(NshTrust.version)\" \"System Administration\"",
             ".ad l", ".SH NAME", "nsh\\-trustd \\- decide which signed packages may be opened and run",
             ".SH SYNOPSIS", ".B nsh\\-trustd", "\\-\\-state", ".I DIR", "[options]", ".SH DESCRIPTION",
         ]

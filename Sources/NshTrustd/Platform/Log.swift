@@ -2,24 +2,6 @@ import Glibc
 import NshTrust
 import NshTrustWire
 
-/// How much something matters, in the numbers of syslog and journald.
-enum LogLevel: Int, Sendable {
-    case error = 3
-    case warning = 4
-    case notice = 5
-    case info = 6
-
-    /// The word in JSON.
-    var name: String {
-        switch self {
-        case .error: "error"
-        case .warning: "warning"
-        case .notice: "notice"
-        case .info: "info"
-        }
-    }
-}
-
 /// The daemon's log on standard error: one line for each thing that happened, whole or not at all.
 struct Log: ServiceLog {
     /// How a line is written.

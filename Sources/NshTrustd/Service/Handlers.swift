@@ -26,7 +26,7 @@ enum Handlers {
         let withdrawn = Set(store.roots.filter { $0.withdrawnBy != nil }.map(\.key))
         let configuration = service.configuration
         let document = StatusDocument(
-            version: Daemon.version,
+            version: NshTrust.version,
             uptime: Int64((MonotonicTime.nanoseconds() - service.started) / 1_000_000_000), pid: Int64(getpid()),
             store: store,
             roots: configuration.rootFiles.map { root in

@@ -115,6 +115,6 @@ enum MetricsPage {
         page.sample(
             "process_cpu_seconds_total", [], Exposition.seconds(nanoseconds: ProcessFigures.processorNanoseconds))
         page.family("nsh_trust_build_info", .gauge, "The version; always 1.")
-        page.sample("nsh_trust_build_info", [("version", Daemon.version)], 1)
+        page.sample("nsh_trust_build_info", [("version", NshTrust.version)], 1)
     }
 }

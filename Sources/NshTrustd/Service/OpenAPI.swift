@@ -21,7 +21,7 @@ package enum OpenAPI {
         return [
             "openapi": .text(version),
             "info": .object([
-                "title": .text("nsh-trustd"), "version": .text(Daemon.version),
+                "title": .text("nsh-trustd"), "version": .text(NshTrust.version),
                 "summary": .text("Judges, installs and revokes signed packages for the engines of this machine."),
                 "description": .text(
                     "HTTP/1.1 over a Unix socket. Who asks is known from the socket; there is nothing to log in to. "

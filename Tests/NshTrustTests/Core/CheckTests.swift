@@ -193,10 +193,11 @@ struct CheckTests {
     func keepsWhatTheLogDoesNotChange(fromOutside: Bool) throws {
         let (digest, late) = (try open(5), try host.package(build: 4).path)
         let other = fromOutside ? try host.trust().core : core
+        let excerpts = try #require(core.store as? SQLiteTrustStore).excerpts
         func epoch() -> UInt64 {
             settle()
             #expect(code(digest) == nil)
-            return core.store.excerpts.epoch.load(ordering: .acquiring)
+            return excerpts.epoch.load(ordering: .acquiring)
         }
         let before = epoch()
         for _ in 0..<20 { #expect(throws: NshError.self) { _ = try other.open(path: late) } }

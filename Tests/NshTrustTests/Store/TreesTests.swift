@@ -114,6 +114,11 @@ import Testing
             self.failures = Locked((failures, true))
         }
         func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value { try store.read(body) }
+        func excerpt(of digest: Digest, pinned: [PublicKey]) throws -> PackageExcerpt? {
+            try store.excerpt(of: digest, pinned: pinned)
+        }
+        func changeCount() throws -> Int64 { try store.changeCount() }
+        func problems() throws -> [String] { try store.problems() }
         func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws -> Value {
             let (isFirst, fails) = failures.withLock { left in
                 defer { left.left -= 1; left.isFirst = false }

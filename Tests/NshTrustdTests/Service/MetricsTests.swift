@@ -84,7 +84,7 @@ struct MetricsTests {
             #expect(value(all, "nsh_trust_queue_capacity", ["lane": lane]) ?? 0 > 0)
             #expect(value(all, "nsh_trust_queue_depth", ["lane": lane]) == 0)
         }
-        #expect(value(all, "nsh_trust_build_info", ["version": Daemon.version]) == 1)
+        #expect(value(all, "nsh_trust_build_info", ["version": NshTrust.version]) == 1)
         for name in [
             "nsh_trust_store_bytes", "nsh_trust_installed_bytes", "process_resident_memory_bytes", "process_open_fds",
         ] {

@@ -20,7 +20,7 @@ struct StoreRouteTests {
         try host.install(build: 5)
         let answer = try host.send("GET /v1/status", peer: ServiceHost.other)
         let status = try StatusDocument(answer.reader)
-        #expect(answer.status == 200 && status.version == Daemon.version && status.store.apps == 1)
+        #expect(answer.status == 200 && status.version == NshTrust.version && status.store.apps == 1)
         #expect(status.roots.map(\.key) == [TestKey.root.publicKey.hash.hex] && !status.roots[0].isWithdrawn)
         #expect(status.badRoots.map(\.message) == ["it is empty"] && status.badLists.isEmpty)
         #expect(status.store.newestEvent == 2 && status.store.oldestEvent == 1)
