@@ -49,8 +49,8 @@ package struct HTTPRequest {
 
     /// The head with its empty line.
     var head: [UInt8] {
-        var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nUser-Agent: nsh-trust-client/\(NshTrust.version)\r\n"
-        head += "Accept: \(accept)\r\n"
+        var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n"
+        head += "User-Agent: nsh-trust-client/\(NshTrust.version)\r\nAccept: \(accept)\r\n"
         switch body {
         case .none: break
         case .bytes(let bytes, let contentType):
