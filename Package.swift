@@ -71,6 +71,9 @@ let package = Package(
         .executableTarget(
             name: "EngineHost", dependencies: ["NshTrust", "NshTrustClient"], path: "Examples/EngineHost",
             swiftSettings: strict),
+        .executableTarget(
+            name: "SoakWorker", dependencies: ["NshTrust", "NshTrustClient"], path: "Tests/soak/Worker",
+            swiftSettings: strict),
         .target(
             name: "TestSupport", dependencies: ["NshTrust", "CSodium", "CSQLite", "CZstd"], path: "Tests/TestSupport",
             swiftSettings: strict),

@@ -18,7 +18,7 @@ extension TrustCore {
         // Verified outside of any transaction, of reading ones too, which keep others from committing: a list of a
         // million entries must not keep other processes waiting. Whether its signers still stand is asked inside.
         let verified = try VerifiedList.verifying(bytes, roots: roots, state: EmptyTrustState(), policy: policy)
-        let (list, changed, stopped) = try store.read { state in
+        var (list, changed, stopped) = try store.read { state in
             let list = try verified.judged(against: state, policy: policy)
             let succession = try ListSuccession.decide(list, after: try summary(of: list.list.issuer, in: state))
             let stopped = succession == .unchanged ? [] : try appsStopped(by: list, in: state, now)
@@ -28,12 +28,15 @@ extension TrustCore {
             let event = newEvent(
                 .revocations, by: caller, digest: list.list.issuer,
                 message: "\(list.reference) was applied\(list.list.revokesIssuer ? "; it withdraws its issuer" : "")")
-            try store.commit { transaction in
+            changed = try store.commit { transaction in
                 let again = try list.judged(against: transaction, policy: policy)
                 let succession = try ListSuccession.decide(
                     again, after: try summary(of: list.list.issuer, in: transaction))
                 try transaction.apply(again, succession: succession, clock: now, event: event)
+                return succession != .unchanged
             }
+            // Somebody else has applied it in between: that was not this call's doing.
+            if !changed { stopped = [] }
         }
         return NshRevocationUpdate(
             changed: changed, issuer: list.list.issuer.hex, sequence: list.list.sequence,

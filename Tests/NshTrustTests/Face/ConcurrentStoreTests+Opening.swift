@@ -64,4 +64,19 @@ extension ConcurrentStoreTests {
         #expect(host.staged.isEmpty)
         #expect(try instances[0].core.store.problems().isEmpty)
     }
+
+    @Test("of many who apply the same list at once one is told that it changed something", .rules("REV-7", "STO-8"))
+    func sameListAppliedByMany() async throws {
+        let host = try Host()
+        let instances = try (0..<8).map { _ in try host.trust { $0.durability = .processEndUnsafely } }
+        for sequence in Int64(1)...12 {
+            let list = host.list(sequence)
+            let changed = Locked(0)
+            try await threads(instances.count) { number in
+                if try instances[number].updateRevocations(list).changed { changed.withLock { $0 += 1 } }
+            }
+            #expect(changed.withLock { $0 } == 1, "list \(sequence)")
+        }
+        #expect(try instances[0].events().filter { $0.kind == "revocations" }.count == 12)
+    }
 }

@@ -11,7 +11,7 @@ import Testing
     init() throws { directory = try TemporaryDirectory() }
 
     /// Runs the body on so many threads at once and rethrows the first error.
-    private func threads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) async throws {
+    func threads(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) async throws {
         let pool = WorkerPool(maximumThreads: count)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count { group.addTask { try await pool.runBlocking { _ in try body(number) } } }
