@@ -184,15 +184,18 @@ def build(product, *options):
 
 def report(soak, history, checker):
     """The figures of the run."""
-    calls = collections.Counter((call.op, call.code or "cut off") for call in history.calls)
-    for op in sorted({op for op, _ in calls}):
-        codes = ", ".join(f"{code} {count}" for (name, code), count in sorted(calls.items(), key=lambda item: -item[1]) if name == op)
-        print(f"  {op}: {sum(count for (name, _), count in calls.items() if name == op)}: {codes}")
+    calls, waits = collections.defaultdict(collections.Counter), collections.defaultdict(list)
+    for call in history.calls:
+        calls[call.op][call.code or "cut off"] += 1
+        if call.code and call.op not in ("follow", "hold"):
+            waits[call.op].append((call.end - call.begin) / 1e9)
+    for op, codes in sorted(calls.items()):
+        times = sorted(waits[op])
+        took = f" [{times[len(times) // 2]:.3f} s, {times[len(times) * 99 // 100]:.2f} s, {times[-1]:.1f} s]" if times else ""
+        print(f"  {op} {codes.total()}{took}: {', '.join(f'{code} {count}' for code, count in codes.most_common())}")
     kinds = collections.Counter(row["kind"] for row in history.rows)
-    waits = sorted((call.end - call.begin) / 1e9 for call in history.calls if call.code and call.op in ("open", "verify", "apply"))
-    print(f"  {len(history.calls)} calls by {len(soak.members)} processes at once, {soak.threads} threads each, in {soak.seconds} s; "
-          f"{soak.kills} kills; of opens, verifies and applied lists half took {waits[len(waits) // 2]:.2f} s, one in a hundred "
-          f"{waits[len(waits) * 99 // 100]:.1f} s, the slowest {waits[-1]:.1f} s")
+    print(f"  {len(history.calls)} calls by {len(soak.members)} processes at once, {soak.threads} threads each, in {soak.seconds} s, {soak.kills} kills; "
+          "in brackets how long half of the calls took, how long 99 of 100, and the longest")
     print(f"  {len(history.rows)} rows of the log: {', '.join(f'{kind} {count}' for kind, count in kinds.most_common())}; "
           f"{len(checker.call_of)} matched with answers", flush=True)
 

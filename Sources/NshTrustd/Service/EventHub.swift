@@ -179,28 +179,34 @@ final class EventHub: Sendable {
         let page = EventFrames(read)
         newest = page.next
         var isDone = page.count < Self.pageLimit
+        var pages = RecentPages()
         for index in followers.indices {
             let position = followers[index].position ?? known
             followers[index].position = position
             if position >= known, !followers[index].stream.isFull {
                 followers[index].take(page)
             }
-            if try !catchUp(&followers[index], to: page.next) { isDone = false }
+            if try !catchUp(&followers[index], to: page.next, &pages) { isDone = false }
         }
         return isDone
     }
 
     /// Brings a follower up to a number from the store; false when there is more that it could take.
-    private func catchUp(_ follower: inout EventFollower, to newest: Int64) throws -> Bool {
+    private func catchUp(
+        _ follower: inout EventFollower, to newest: Int64, _ pages: inout RecentPages
+    ) throws -> Bool {
         for _ in 0..<Self.pagesPerTurn {
-            guard let position = follower.position, position < newest else {
+            // Who left while others had their turn costs nothing more; it is dropped in the next one.
+            guard let position = follower.position, position < newest, !follower.stream.isClosed else {
                 follower.lag.set(false)
                 return true
             }
             follower.lag.set(true)
             // Asked after the flag is up: if it is drained from now on, the thread is woken.
             if follower.stream.isFull { return true }
-            let page = EventFrames(try core.store.read { try $0.events(after: position, limit: Self.pageLimit) })
+            let page = try pages.page(after: position) {
+                EventFrames(try core.store.read { try $0.events(after: position, limit: Self.pageLimit) })
+            }
             follower.take(page)
             // Nothing is left up to the newest number, as in a store that was put back to an older state.
             if page.count == 0 { follower.position = newest }

@@ -96,6 +96,24 @@ struct EventHubTests {
         #expect(sequences(text) == Array(2...5011) && !text.contains("event: gap"))
     }
 
+    @Test("many who begin at one place get every page, which is read once for all of them")
+    func sharedPages() throws {
+        var pages = RecentPages()
+        var made = 0
+        for after in [0, 200, 0, 200, 400, 0] as [Int64] {
+            _ = pages.page(after: after) {
+                made += 1
+                return EventFrames(EventPage(events: [], next: after, oldest: 0))
+            }
+        }
+        #expect(made == 3)
+        try record(1500, in: host.core)
+        let streams = try (0..<40).map { _ in try host.follow("&after=0") }
+        for stream in streams {
+            #expect(sequences(text(of: stream) { $0.contains("id: 1501\n") }) == Array(1...1501))
+        }
+    }
+
     @Test("a follower is told when rows between it and the log are gone")
     func gaps() throws {
         try record(65_700, in: host.core)
