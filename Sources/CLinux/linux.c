@@ -17,6 +17,9 @@
 
 static int answer(long result) { return result < 0 ? -errno : (int)result; }
 
+/* Whether a call that a signal interrupted is to be made again: slow file systems answer EINTR where others never do. */
+static int again(long result) { return result < 0 && errno == EINTR; }
+
 int nsh_o_path(void) { return O_PATH; }
 int nsh_o_tmpfile(void) { return O_TMPFILE; }
 
@@ -26,7 +29,10 @@ static int open_how(int directory, const char *path, int flags, unsigned int mod
     how.flags = (uint64_t)(unsigned int)flags | O_CLOEXEC;
     how.mode = mode;
     how.resolve = resolve;
-    return answer(syscall(SYS_openat2, directory, path, &how, sizeof how));
+    long result;
+    do result = syscall(SYS_openat2, directory, path, &how, sizeof how);
+    while (again(result));
+    return answer(result);
 }
 
 int nsh_open_beneath(int directory, const char *path, int flags, unsigned int mode) {
@@ -41,10 +47,25 @@ int nsh_rename_no_replace(int from_directory, const char *from, int to_directory
     return answer(syscall(SYS_renameat2, from_directory, from, to_directory, to, 1 /* RENAME_NOREPLACE */));
 }
 
-int nsh_syncfs(int descriptor) { return answer(syncfs(descriptor)); }
+int nsh_syncfs(int descriptor) {
+    int result;
+    do result = syncfs(descriptor);
+    while (again(result));
+    return answer(result);
+}
+
+int nsh_fsync(int descriptor) {
+    int result;
+    do result = fsync(descriptor);
+    while (again(result));
+    return answer(result);
+}
 
 int nsh_openat(int directory, const char *path, int flags, unsigned int mode) {
-    return answer(openat(directory, path, flags | O_CLOEXEC, mode));
+    int result;
+    do result = openat(directory, path, flags | O_CLOEXEC, mode);
+    while (again(result));
+    return answer(result);
 }
 
 int nsh_duplicate(int descriptor) { return answer(fcntl(descriptor, F_DUPFD_CLOEXEC, 3)); }

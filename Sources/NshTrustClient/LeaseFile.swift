@@ -20,6 +20,7 @@ package final class LeaseFile: Sendable {
         var backoff = Backoff(seconds: patienceSeconds)
         while true {
             let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+            if raw < 0, errno == EINTR { continue }
             guard raw >= 0 else {
                 let trouble = SystemCall.trouble(errno, "cannot hold \(name)")
                 throw trouble.code == .noSuchFile ? Trouble(.notInstalled, trouble.message) : trouble

@@ -25,6 +25,9 @@ int nsh_rename_no_replace(int from_directory, const char *from, int to_directory
 /* Writes back the whole file system that holds the descriptor. */
 int nsh_syncfs(int descriptor);
 
+/* fsync(2), made again when a signal interrupted it, like everything here that may be. */
+int nsh_fsync(int descriptor);
+
 /* open(2) as a plain function (it is variadic in C). */
 int nsh_openat(int directory, const char *path, int flags, unsigned int mode);
 

@@ -2,6 +2,8 @@ import Glibc
 import NshTrust
 
 /// A directory that comes into being whole or not at all: filled beside its place, then renamed.
+///
+/// A process that is killed leaves what it wrote beside the place, as `.nsh-<16 hex>.tmp`.
 struct NewTree: ~Copyable {
     private let parent: Directory
     private let directory: Directory
@@ -57,12 +59,19 @@ struct NewTree: ~Copyable {
 
     /// Puts the directory in its place, for good.
     ///
-    /// - Throws: `Trouble`: `exists` when something has taken the place, `ioFailure`.
+    /// - Throws: `Trouble`: `exists` when something has taken the place, `ioFailure`; then nothing has changed, or the
+    ///   message says that the directory is in its place and may not stay there.
     borrowing func keep() throws(Trouble) {
         try directory.syncFileSystem()
         guard try parent.rename(temporaryName, to: parent, as: name) else {
             throw Trouble(.exists, "\(shown) appeared meanwhile")
         }
-        try parent.sync()
+        do {
+            try parent.sync()
+        } catch {
+            throw Trouble(
+                error.code,
+                "\(shown) is complete and in its place, but may not outlast a loss of power: \(error.message)")
+        }
     }
 }

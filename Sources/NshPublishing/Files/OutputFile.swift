@@ -4,7 +4,8 @@ internal import NshTrust
 
 /// A file that comes into being whole or not at all: written beside its place, then renamed.
 ///
-/// When it goes without having been kept, what was written is removed and an older file stays as it was.
+/// When it goes without having been kept, what was written is removed and an older file stays as it was. A process that
+/// is killed leaves what it wrote beside the place, as `.nsh-<16 hex>.tmp`.
 package struct OutputFile: ~Copyable {
     /// The place, as the caller named it.
     package let path: String
@@ -18,9 +19,10 @@ package struct OutputFile: ~Copyable {
     /// - Parameters:
     ///   - path: The place; a regular file there is replaced when this one is kept.
     ///   - mode: Its permissions, before the umask.
+    ///   - isExact: Whether they hold whatever the umask.
     /// - Throws: `notARegularFile` when a directory, a device or the like stands there, `noSuchFile` without the
     ///   directory, `ioFailure`.
-    package init(at path: String, mode: UInt32 = 0o644) throws {
+    package init(at path: String, mode: UInt32 = 0o644, isExact: Bool = false) throws {
         let (parent, name) = try Self.split(path)
         let shown = Printable.escaped(path)
         let directory = OwnedDescriptor(
@@ -40,6 +42,11 @@ package struct OutputFile: ~Copyable {
             owning: try SystemCall.check("cannot create a file beside \(shown)") {
                 nsh_openat(directoryNumber, temporaryName, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
             })
+        guard !isExact || fchmod(descriptor.raw, mode) == 0 else {
+            let number = errno
+            unlinkat(directory.raw, temporaryName, 0)
+            throw SystemCall.trouble(number, "cannot protect \(shown)")
+        }
         self.descriptor = descriptor
         self.directory = directory
         self.path = path
@@ -66,15 +73,48 @@ package struct OutputFile: ~Copyable {
 
     /// Puts the file in its place, for good: it survives the loss of power.
     ///
-    /// - Throws: `ioFailure`; then nothing has changed.
+    /// - Throws: `ioFailure`; then nothing has changed, or the message says that the file is in its place and may not
+    ///   stay there.
     package consuming func keep() throws {
-        let shown = Printable.escaped(path)
-        guard fsync(descriptor.raw) == 0 else { throw SystemCall.trouble(errno, "cannot write \(shown)") }
+        try sync()
         guard renameat(directory.raw, temporaryName, directory.raw, name) == 0 else {
-            throw SystemCall.trouble(errno, "cannot put \(shown) in its place")
+            throw SystemCall.trouble(errno, "cannot put \(Printable.escaped(path)) in its place")
         }
-        guard fsync(directory.raw) == 0 else {
-            throw SystemCall.trouble(errno, "cannot write the directory of \(shown)")
+        try syncDirectory()
+    }
+
+    /// Puts the file in its place when nothing is there; `syncDirectory` makes that survive the loss of power.
+    ///
+    /// - Throws: `exists`, `ioFailure`; then nothing has changed.
+    borrowing func place() throws {
+        try sync()
+        let result = nsh_rename_no_replace(directory.raw, temporaryName, directory.raw, name)
+        guard result >= 0 else {
+            throw SystemCall.trouble(-result, "cannot put \(Printable.escaped(path)) in its place")
+        }
+    }
+
+    /// Removes the file from the place that `place` has put it in.
+    borrowing func takeAway() { unlinkat(directory.raw, name, 0) }
+
+    /// Waits until the file's name is on the disk.
+    ///
+    /// - Throws: `ioFailure`.
+    borrowing func syncDirectory() throws {
+        let result = nsh_fsync(directory.raw)
+        guard result >= 0 else {
+            let shown = Printable.escaped(path)
+            throw SystemCall.trouble(
+                -result,
+                "\(shown) is complete and in its place, but may not outlast a loss of power: its directory was not synced"
+            )
+        }
+    }
+
+    private borrowing func sync() throws {
+        let result = nsh_fsync(descriptor.raw)
+        guard result >= 0 else {
+            throw SystemCall.trouble(-result, "cannot write \(Printable.escaped(path))")
         }
     }
 
@@ -98,6 +138,12 @@ package struct OutputFile: ~Copyable {
             }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
+    }
+
+    /// Tells whether something stands at a path, a dangling link included.
+    static func isTaken(_ path: String) -> Bool {
+        var status = nsh_stat()
+        return nsh_fstatat(AT_FDCWD, path, 0, &status) == 0
     }
 
     /// Parts a path into its directory and its last name.

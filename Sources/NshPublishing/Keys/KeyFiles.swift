@@ -65,7 +65,7 @@ public enum KeyFiles {
         try publicly {
             let paths = try paths(of: name)
             for path in [paths.publicKey, paths.secretKey] {
-                if NewFile.isTaken(path) { throw taken(path) }
+                if OutputFile.isTaken(path) { throw taken(path) }
             }
         }
     }
@@ -99,30 +99,38 @@ public enum KeyFiles {
 
     private static func write(_ document: SecretKeyDocument, named name: String) throws -> Paths {
         let paths = try paths(of: name)
-        let secret = try claim(paths.secretKey, mode: 0o600)
+        let secret = try make(paths.secretKey, mode: 0o600)
+        let open = try make(paths.publicKey, mode: 0o644)
+        try secret.write(document.serialized + [0x0A])
+        try open.write(Array(document.statedPublicKey.base64.utf8) + [0x0A])
+        // The secret comes first: should the process end between the two, no public key is there that nobody can use.
+        try place(secret)
         do {
-            let open = try claim(paths.publicKey, mode: 0o644)
+            try place(open)
             do {
-                let publicText = document.statedPublicKey.base64
-                try NewFile.fill(secret, with: document.serialized + [0x0A], what: paths.secretKey)
-                try NewFile.fill(open, with: Array(publicText.utf8) + [0x0A], what: paths.publicKey)
-                try NewFile.syncDirectory(of: name)
+                try open.syncDirectory()
             } catch {
-                NewFile.remove(paths.publicKey)
-                throw error
+                open.takeAway()
+                throw Trouble(.ioFailure, "cannot write the directory of \(Printable.escaped(name))")
             }
         } catch {
-            NewFile.remove(paths.secretKey)
+            secret.takeAway()
             throw error
         }
         return paths
     }
 
-    private static func claim(_ path: String, mode: UInt32) throws -> OwnedDescriptor {
+    private static func make(_ path: String, mode: UInt32) throws -> OutputFile {
+        // Before it is asked what stands there: whatever it is, it is in the way.
+        if OutputFile.isTaken(path) { throw taken(path) }
+        return try OutputFile(at: path, mode: mode, isExact: true)
+    }
+
+    private static func place(_ file: borrowing OutputFile) throws {
         do {
-            return try NewFile.create(path, mode: mode)
+            try file.place()
         } catch let trouble as Trouble where trouble.code == .exists {
-            throw taken(path)
+            throw taken(file.path)
         }
     }
 

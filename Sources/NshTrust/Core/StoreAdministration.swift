@@ -124,7 +124,8 @@ package struct StoreAdministration: Sendable {
         return try prune(.olderThanNewest(kept), isRehearsal: isRehearsal)
     }
 
-    /// Removes every tree of an app that no process uses; its accepted build stays.
+    /// Removes every tree of an app that no process uses, and what interrupted work left in staging; its accepted build
+    /// stays.
     ///
     /// - Parameter app: The app.
     /// - Returns: What went and what stayed.
@@ -132,6 +133,7 @@ package struct StoreAdministration: Sendable {
     /// - Spec: STO-13
     @discardableResult
     package func remove(_ app: AppID) throws -> Trees.Pruning {
+        try StagingArea(state).cleanUp(in: store)
         guard try store.read({ try !$0.installedPackages(of: app).isEmpty }) else {
             throw Trouble(.notInstalled, "nothing of \(app) is installed here")
         }

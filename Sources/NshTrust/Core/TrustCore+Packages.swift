@@ -100,8 +100,9 @@ extension TrustCore {
         }
         if let installed, let lease = try leaseOnWholeTree(of: installed) {
             try checkLength(of: chain, length, &input, monitor)
+            let directory = try state.absolutePath(of: installed.tree)
             try acceptAgain(chain, front, installed, verification, by: caller)
-            return try package(chain, installed, lease, established)
+            return package(chain, in: directory, lease, established)
         }
         return try install(chain, front, &input, verification, by: caller, monitor, established)
     }
@@ -166,6 +167,8 @@ extension TrustCore {
         try PayloadVerifier.run(chain, input: &input, limits: policy.limits, sink: sink, monitor: monitor)
         try monitor.check()
         let tree = Trees.path(of: header.app.id, build: header.app.build, digest: chain.digest)
+        // Nothing that can fail comes behind the commit: what was accepted must be reported so.
+        let directory = try state.absolutePath(of: tree)
         let installed = record(of: chain, tree: tree)
         let (lease, _) = try trees.install(
             staged, app: header.app.id, build: header.app.build, digest: chain.digest,
@@ -176,7 +179,7 @@ extension TrustCore {
             try transaction.record(
                 installed, certificate: chain.certificate.envelope, event: event(.opened, by: caller, chain))
         }
-        return try package(chain, installed, lease, established)
+        return package(chain, in: directory, lease, established)
     }
 
     private func record(of chain: VerifiedChain, tree: String) -> InstalledPackage {
@@ -195,11 +198,11 @@ extension TrustCore {
     }
 
     private func package(
-        _ chain: VerifiedChain, _ installed: InstalledPackage, _ lease: TreeLease, _ established: Established
-    ) throws -> NshPackage {
+        _ chain: VerifiedChain, in directory: String, _ lease: TreeLease, _ established: Established
+    ) -> NshPackage {
         NshPackage(
-            chain: chain, directory: try state.absolutePath(of: installed.tree),
-            report: NshReport(established, payloadVerified: true), lease: lease, core: self)
+            chain: chain, directory: directory, report: NshReport(established, payloadVerified: true), lease: lease,
+            core: self)
     }
 
     /// Records a refusal in the log and returns it as the public error.

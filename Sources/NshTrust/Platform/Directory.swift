@@ -165,7 +165,8 @@ package struct Directory: ~Copyable, Sendable {
 
     /// Waits until the names in this directory are on the disk.
     package func sync() throws(Trouble) {
-        guard fsync(raw) == 0 else { throw Self.failed(errno, "cannot sync directory \(Printable.escaped(path))") }
+        let result = nsh_fsync(raw)
+        guard result >= 0 else { throw Self.failed(-result, "cannot sync directory \(Printable.escaped(path))") }
     }
 
     /// Waits until everything on the file system that holds this directory is on the disk.

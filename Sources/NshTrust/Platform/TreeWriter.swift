@@ -83,7 +83,8 @@ package final class TreeWriter {
     package func end() throws(Trouble) {
         let closed = file
         file = -1
-        guard close(closed) == 0 else { throw failed(errno, "finish writing") }
+        // Interrupted or not, Linux has closed it.
+        guard close(closed) == 0 || errno == EINTR else { throw failed(errno, "finish writing") }
     }
 
     /// Opens or makes the directories of a path, of which those it shares with the last path are open.

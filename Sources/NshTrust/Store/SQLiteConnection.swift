@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// One connection to a database, with its prepared statements.
 ///
@@ -14,6 +15,8 @@ final class SQLiteConnection: @unchecked Sendable {
 
     private let handle: OpaquePointer
     private let name: String
+    /// Whether the last failure was an interrupted change that a connection with write access has to undo.
+    private(set) var metInterruptedChange = false
     private var statements: [String: SQLiteStatement] = [:]
     private let patience = SQLitePatience()
 
@@ -86,6 +89,7 @@ final class SQLiteConnection: @unchecked Sendable {
 
     /// Runs several statements without parameters, of which none returns rows.
     func script(_ sql: String) throws(Trouble) {
+        errno = 0
         let result = sqlite3_exec(handle, sql, nil, nil, nil)
         guard result == SQLITE_OK else { throw failure(result, "change") }
     }
@@ -179,9 +183,25 @@ final class SQLiteConnection: @unchecked Sendable {
 
     /// Says what a result code means for the store.
     func failure(_ result: Int32, _ verb: String) -> Trouble {
-        SQLiteFailure.trouble(
-            result, systemError: sqlite3_system_errno(handle), text: String(cString: sqlite3_errmsg(handle)),
+        let inThread = errno
+        metInterruptedChange = SQLiteFailure.isInterruptedChange(result)
+        return SQLiteFailure.trouble(
+            result, systemError: systemError(inThread), text: String(cString: sqlite3_errmsg(handle)),
             "cannot \(verb) trust store \(name)")
+    }
+
+    /// The errno behind a failure, 0 when there is none.
+    ///
+    /// SQLite often keeps it for itself: where it takes a failed read for damage, and where a sync fails. The database's
+    /// file then remembers it, the journal's does not, for it is closed by now. So what the thread's errno says of a disk
+    /// counts, too; each statement begins with 0 there.
+    private func systemError(_ inThread: Int32) -> Int32 {
+        let noted = sqlite3_system_errno(handle)
+        if noted != 0 { return noted }
+        var ofFile: Int32 = 0
+        let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile)
+        if result == SQLITE_OK, ofFile != 0 { return ofFile }
+        return [EIO, ENOSPC, EDQUOT].contains(inThread) ? inThread : 0
     }
 
     /// Makes the trouble of a value that this program would not have written.

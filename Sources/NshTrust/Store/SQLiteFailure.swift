@@ -9,6 +9,11 @@ enum SQLiteFailure {
     private static let readOnlyMoved = SQLITE_READONLY | 4 << 8
     private static let cannotOpenLink = SQLITE_CANTOPEN | 6 << 8
 
+    /// Whether a result code says that a change was interrupted and that this connection may not undo it.
+    static func isInterruptedChange(_ result: Int32) -> Bool {
+        result == readOnlyRollback || result == readOnlyRecovery
+    }
+
     /// Makes the trouble of a result code.
     ///
     /// - Parameters:
@@ -22,10 +27,14 @@ enum SQLiteFailure {
         case SQLITE_BUSY, SQLITE_LOCKED:
             return Trouble(.storeBusy, "\(what): another process has kept it locked for too long; try again")
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT:
+            // What could not be read is not known to be damaged; nobody should restore a backup because a disk failed.
+            if [EIO, ENXIO, ERANGE].contains(systemError) {
+                return Trouble(.ioFailure, SystemCall.trouble(systemError, what).message)
+            }
             return Trouble(.storeCorrupt, "\(what): it is damaged or not a trust store; restore it from a backup")
         case SQLITE_FULL:
             return full(what)
-        case SQLITE_READONLY where result == readOnlyRollback || result == readOnlyRecovery:
+        case SQLITE_READONLY where isInterruptedChange(result):
             return Trouble(
                 .ioFailure, "\(what): an interrupted change must be undone first; open it once with write access")
         case SQLITE_READONLY where result == readOnlyMoved:

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// A value of a column or a parameter.
 enum SQLiteValue: Hashable, Sendable {
@@ -62,6 +63,7 @@ final class SQLiteStatement {
 
     /// Goes to the next row; returns false at the end.
     func step() throws(Trouble) -> Bool {
+        errno = 0
         switch sqlite3_step(raw) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false

@@ -100,7 +100,7 @@ package final class SQLiteTrustStore: TrustStore {
             let connection = try connect(&slot)
             connection.beginWaiting(seconds: patience)
             nonisolated(unsafe) var version: Int64 = 0
-            try connection.persistently { () throws(Trouble) in
+            try opening.persistently(on: connection) { () throws(Trouble) in
                 version = try connection.integer("PRAGMA data_version")
             }
             return version
@@ -142,7 +142,9 @@ package final class SQLiteTrustStore: TrustStore {
     func inspect<Value: Sendable>(_ body: (SQLiteConnection) throws -> Value) throws -> Value {
         try reader.withLock { slot in
             let connection = try connect(&slot)
-            connection.beginWaiting(seconds: busyTimeoutSeconds)
+            // In a transaction of its own, this finds and undoes what a crash of another process has left.
+            try start("BEGIN", on: connection, busyTimeoutSeconds)
+            try connection.run("COMMIT")
             return try body(connection)
         }
     }
@@ -174,7 +176,7 @@ package final class SQLiteTrustStore: TrustStore {
 
     private func start(_ begin: String, on connection: SQLiteConnection, _ patience: Double) throws(Trouble) {
         connection.beginWaiting(seconds: patience)
-        try connection.persistently { () throws(Trouble) in
+        try opening.persistently(on: connection) { () throws(Trouble) in
             do throws(Trouble) {
                 try connection.run(begin)
                 // Takes the lock of a reader, and sees a newer program's migration.
@@ -189,10 +191,12 @@ package final class SQLiteTrustStore: TrustStore {
 
     private func connect(_ slot: inout Slot) throws(Trouble) -> SQLiteConnection {
         if let connection = slot.connection { return connection }
-        let opening = StoreOpening(
-            state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability)
         let connection = try opening.connectExisting()
         slot.connection = connection
         return connection
+    }
+
+    private var opening: StoreOpening {
+        StoreOpening(state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability)
     }
 }

@@ -26,7 +26,7 @@ package final class StateDirectory: Sendable {
     package enum Access: Hashable, Sendable {
         /// Everything; what is missing is made.
         case readWrite
-        /// Nothing is made, migrated or removed.
+        /// Nothing is made, migrated or removed; only what a crash interrupted is undone, where that is permitted.
         case readOnly
     }
 

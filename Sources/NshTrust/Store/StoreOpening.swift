@@ -30,8 +30,36 @@ struct StoreOpening {
         let path = try state.absolutePath(of: StateDirectory.databaseName)
         let connection = try SQLiteConnection(path: path, mode: state.access == .readOnly ? .readOnly : .readWrite)
         connection.beginWaiting(seconds: busyTimeoutSeconds)
-        try connection.persistently { () throws(Trouble) in try prepare(connection) }
+        try persistently(on: connection) { () throws(Trouble) in try prepare(connection) }
         return connection
+    }
+
+    /// Runs an attempt that takes a lock, again while other processes are in the way and time is left, and once more
+    /// after a change was undone that a crash interrupted.
+    ///
+    /// A connection that only reads cannot undo it. The process may be permitted to all the same, and is not to fail
+    /// until somebody else writes; it opens another connection for that.
+    func persistently(on connection: SQLiteConnection, _ attempt: () throws(Trouble) -> Void) throws(Trouble) {
+        do throws(Trouble) {
+            try connection.persistently(attempt)
+        } catch {
+            guard connection.metInterruptedChange else { throw error }
+            try undoInterruptedChange()
+            try connection.persistently(attempt)
+        }
+    }
+
+    /// Lets SQLite roll back what its journal says; where this process may not write, nothing happens.
+    private func undoInterruptedChange() throws(Trouble) {
+        let path = try state.absolutePath(of: StateDirectory.databaseName)
+        let connection = try SQLiteConnection(path: path, mode: .readWrite)
+        connection.beginWaiting(seconds: busyTimeoutSeconds)
+        do throws(Trouble) {
+            try connection.persistently { () throws(Trouble) in _ = try connection.integer("PRAGMA user_version") }
+        } catch {
+            // Without the right to write, the same is found again; the attempt that follows says so.
+            guard connection.metInterruptedChange else { throw error }
+        }
     }
 
     /// Says that a version of the database is not this program's.
@@ -127,6 +155,7 @@ struct StoreOpening {
         do {
             let connection = try SQLiteConnection(
                 path: try state.absolutePath(of: Self.makingName), mode: .readWrite)
+            connection.beginWaiting(seconds: busyTimeoutSeconds)
             try configure(connection, journal: "memory")
             try connection.script("BEGIN IMMEDIATE; PRAGMA application_id = \(Schema.applicationID);")
             try apply(schema.steps[...], to: connection)

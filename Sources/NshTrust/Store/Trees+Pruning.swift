@@ -120,8 +120,11 @@ extension Trees {
         // The lock of a staging entry, so that no clean-up takes it for abandoned while this process deletes it.
         _ = try FileLock.take(directory.raw, .exclusive, home.shown(tree))
         let name = StagingArea.randomName()
-        guard try home.rename(tree, to: try state.directory(StateDirectory.stagingName), as: name) else { return nil }
+        let staging = try state.directory(StateDirectory.stagingName)
+        guard try home.rename(tree, to: staging, as: name) else { return nil }
+        // Both, and before a file of it goes: else a loss of power could bring a half emptied tree back to its old place.
         try home.sync()
+        try staging.sync()
         _ = try state.directory(StateDirectory.appsName).removeEmptyDirectory(app)
         return Moved(path: path, staged: StagedTree(directory, name: name, state: state), lock: lock)
     }

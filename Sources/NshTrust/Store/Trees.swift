@@ -62,8 +62,9 @@ package final class Trees: Sendable {
                 isRenamed = true
                 return (lease: try TreeLease.take(path, in: state), value: value)
             }
-            if !isRenamed { try staged.discard() }
-            try damaged?.staged.discard()
+            // It is installed now, whatever becomes of a tree that is not needed: dropping that, not before the commit,
+            // removes it, and what cannot be removed is the next clean-up's.
+            withExtendedLifetime(damaged) {}
             return result
         } catch {
             // Where even this fails, a tree without a row stays, which the next installation sets aside.

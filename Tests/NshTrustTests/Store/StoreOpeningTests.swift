@@ -100,6 +100,34 @@ import Testing
         #expect(try store.inspect { try $0.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'second'") } == 0)
     }
 
+    @Test(.rules("STO-1")) func readOnlyStoreUndoesWhatACrashInterrupted() throws {
+        try StoreFixture(directory).record(build: 6)
+        let writer = try SQLiteConnection(path: directory.path("state/trust.sqlite"), mode: .readWrite)
+        for step in ["PRAGMA cache_size = 1", "BEGIN IMMEDIATE", "CREATE TABLE extra (x)"] { try writer.run(step) }
+        try writer.run("INSERT INTO extra VALUES (randomblob(400000))")
+        try writer.run("UPDATE extra SET x = randomblob(400000)")
+        // What lies on the disk now is what a crash would leave.
+        let state = directory.path("crashed")
+        #expect(mkdir(state, 0o700) == 0)
+        for name in ["trust.sqlite", "trust.sqlite-journal"] {
+            try Data(contentsOf: URL(fileURLWithPath: directory.path("state/\(name)")))
+                .write(to: URL(fileURLWithPath: "\(state)/\(name)"))
+            chmod("\(state)/\(name)", 0o600)
+        }
+        let store = try SQLiteTrustStore.open(in: try StateDirectory.open(state, access: .readOnly))
+        #expect(try store.problems() == [])
+        #expect(try store.read { try $0.acceptedBuildCount() } == 1)
+        #expect(try store.inspect { try $0.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'extra'") } == 0)
+    }
+
+    @Test(.rules("STO-5"), arguments: [(EIO, "ioFailure"), (0, "storeCorrupt"), (ENOENT, "storeCorrupt")])
+    func readThatFailedIsNotTakenForDamage(systemError: Int32, expected: String) {
+        for result in [11, 26] as [Int32] {  // SQLITE_CORRUPT, SQLITE_NOTADB
+            let trouble = SQLiteFailure.trouble(result, systemError: systemError, text: "t", "cannot use it")
+            #expect(trouble.code.rawValue == expected)
+        }
+    }
+
     @Test(.rules("STO-4"), arguments: ["apps", "staging", "set-aside", "trust.sqlite-journal"])
     func refusesRemainsWithoutDatabase(name: String) throws {
         _ = try StateDirectory.open(directory.path("state"))
