@@ -48,7 +48,7 @@ PROOFS = {
     "order": "what was answered before another call began stands before it",
     "refusals": "the log counts as many refusals as were told",
     "trees": "held trees stayed whole, and no newest build was pruned",
-    "troubles": "nobody was told storeBusy or another trouble",
+    "troubles": "nobody was told storeBusy too early, or another trouble",
     "descriptors": "no descriptor stayed open",
 }
 
@@ -106,11 +106,11 @@ class Soak:
             if stops and part > stops[0][0]:
                 holders.append(threading.Thread(target=_run.keep_store, args=(self.state, *stops.pop(0)[1:])))
                 holders[-1].start()
-            time.sleep(dice.uniform(0.2, 2 if LONG else 3))
+            time.sleep(dice.uniform(0.5, 3))
             # The first two workers live to the end, so that what stays open at their end shows.
-            victim = dice.choice([self.members[0], *self.members[3:]])
-            if part < 0.95 and not isinstance(victim, _run.Tool):
-                victim.kill()
+            victims = [member for member in self.members[3:] if not isinstance(member, _run.Tool)] + self.members[:1]
+            if part < 0.95:
+                dice.choice(victims).kill()
         for holder in holders:
             holder.join()
 

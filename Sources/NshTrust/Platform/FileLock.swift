@@ -47,11 +47,17 @@ package enum FileLock {
 }
 
 /// Pauses between attempts: short at first, longer later, never in step with others, until the time is over.
+///
+/// Who has waited for more than half of the time asks more and more often: among many who wait, the one that would give up
+/// soon is the likeliest to find the lock free.
 package struct Backoff: Sendable {
     private let deadline: UInt64
-    private var longest: UInt64 = 500_000
+    private let total: UInt64
+    private var longest = Self.shortest
+    /// The bound of the first pause, and the least one there is, in nanoseconds.
+    private static let shortest: UInt64 = 500_000
     /// The longest pause in nanoseconds.
-    private static let ceiling: UInt64 = 16_000_000
+    static let ceiling: UInt64 = 16_000_000
     /// The longest time: thirty years, which fit into nanoseconds.
     private static let longestSeconds = 1e9
 
@@ -59,15 +65,25 @@ package struct Backoff: Sendable {
     ///
     /// - Parameter seconds: How long attempts go on; 0 or less for one attempt, at most thirty years.
     package init(seconds: Double) {
-        deadline = MonotonicTime.nanoseconds() + UInt64(min(max(seconds, 0), Self.longestSeconds) * 1_000_000_000)
+        total = UInt64(min(max(seconds, 0), Self.longestSeconds) * 1_000_000_000)
+        deadline = MonotonicTime.nanoseconds() + total
     }
 
     /// Sleeps for a while; returns false at once when the time is over.
     package mutating func pause() -> Bool {
         let now = MonotonicTime.nanoseconds()
         guard now < deadline else { return false }
-        MonotonicTime.sleep(nanoseconds: min(UInt64.random(in: longest / 4...longest), deadline - now))
+        let left = deadline - now
+        let most = min(longest, Self.bound(left: left, of: total))
+        MonotonicTime.sleep(nanoseconds: min(UInt64.random(in: most / 4...most), left))
         longest = min(longest * 2, Self.ceiling)
         return true
+    }
+
+    /// The longest pause when so much of the time is left, in nanoseconds: it falls with the square of what is left.
+    static func bound(left: UInt64, of total: UInt64) -> UInt64 {
+        guard left < total / 2 else { return ceiling }
+        let part = Double(left) / Double(total / 2)
+        return max(UInt64(part * part * Double(ceiling)), shortest)
     }
 }

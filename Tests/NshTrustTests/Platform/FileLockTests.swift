@@ -35,4 +35,17 @@ import Testing
         holder.stop()
         #expect(try FileLock.take(mine.raw, .exclusive, "mine"))
     }
+
+    @Test("who has waited for long asks more often, so that among many nobody waits in vain", .rules("STO-8"))
+    func pausesShrinkTowardsTheEnd() {
+        let total: UInt64 = 30_000_000_000
+        #expect(Backoff.bound(left: total, of: total) == Backoff.ceiling)
+        #expect(Backoff.bound(left: total / 2, of: total) == Backoff.ceiling)
+        #expect(Backoff.bound(left: total / 4, of: total) == Backoff.ceiling / 4)
+        #expect(Backoff.bound(left: total / 8, of: total) == Backoff.ceiling / 16)
+        #expect(Backoff.bound(left: 1, of: total) == 500_000)
+        let bounds = stride(from: total, to: 0, by: -1_000_000_000).map { Backoff.bound(left: $0, of: total) }
+        #expect(zip(bounds, bounds.dropFirst()).allSatisfy { $0 >= $1 })
+        #expect(Backoff.bound(left: 0, of: 0) == Backoff.ceiling)
+    }
 }

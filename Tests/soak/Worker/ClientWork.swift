@@ -14,7 +14,7 @@ struct ClientWork: Sendable {
         while !plan.isOver {
             if await ask(&dice) != "ioFailure" { continue }
             // It was killed; it is there again soon.
-            do { try await Task.sleep(nanoseconds: 50_000_000) } catch { return }
+            do { try await Task.sleep(nanoseconds: 500_000_000) } catch { return }
         }
     }
 

@@ -62,7 +62,9 @@ final class Journal: Sendable {
 
     private func refused(_ number: Int, _ error: any Error) -> String {
         let error = NshError(wrapping: error)
-        defer { end(number, error.code.rawValue, error.isRefusal ? "" : ",\"why\":\"\(Self.plain(error.message))\"") }
+        // Of a refusal only this is of interest: whether the store could not even write it down.
+        let isTold = !error.isRefusal || error.message.contains("the decision log could not be written")
+        end(number, error.code.rawValue, isTold ? ",\"why\":\"\(Self.plain(error.message))\"" : "")
         return error.code.rawValue
     }
 

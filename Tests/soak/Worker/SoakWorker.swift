@@ -32,8 +32,7 @@ struct SoakWorker {
     private static func useStore(
         _ plan: Plan, _ journal: Journal, _ seed: UInt64, _ threads: Int, _ roots: [String]
     ) async throws {
-        let core = try TrustCore(directory: plan.state, options: NshTrust.Options())
-        let trust = try NshTrust(stateDirectory: URL(fileURLWithPath: plan.state, isDirectory: true))
+        guard let (core, trust) = start(plan, journal) else { return }
         for root in roots {
             // One that was withdrawn before this process started is refused; the others remain.
             let answer = journal.note("root") {
@@ -65,6 +64,21 @@ struct SoakWorker {
         }
         follower.cancel()
         await follower.value
+    }
+
+    /// Opens the store twice, as two parts of one program may; again and again when others keep it too long.
+    private static func start(_ plan: Plan, _ journal: Journal) -> (TrustCore, NshTrust)? {
+        while !plan.isOver {
+            let stores = Locked<(TrustCore, NshTrust)?>(nil)
+            journal.note("start") {
+                let core = try TrustCore(directory: plan.state, options: NshTrust.Options())
+                let trust = try NshTrust(stateDirectory: URL(fileURLWithPath: plan.state, isDirectory: true))
+                stores.withLock { $0 = (core, trust) }
+                return ""
+            }
+            if let opened = stores.withLock({ $0 }) { return opened }
+        }
+        return nil
     }
 
     private static func askDaemon(_ plan: Plan, _ journal: Journal, _ seed: UInt64, _ tasks: Int) async throws {
