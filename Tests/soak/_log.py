@@ -148,35 +148,39 @@ class Checker:
         self.accepted = {app: Timeline(None) for app in self.facts["apps"]}  # (build, manifest, publisher, digest)
         self.installed = [Timeline(False) for _ in self.packages]
         self.applied = {}
-        by_name = {(self.facts["roots"][known["root"]], known["sequence"]): known for known in self.facts["lists"]}
+        self.by_name = {(self.facts["roots"][known["root"]], known["sequence"]): known for known in self.facts["lists"]}
         for number, row in enumerate(self.rows, 1):
-            if row["kind"] in ACCEPTING:
-                package = self.packages[self.place[row["digest"]]]
-                timeline = self.accepted[package["app"]]
-                old = timeline.values[-1]
-                if (row["app"], row["build"]) != (package["app"], package["build"]):
-                    self.fault("verdicts", f"row {number} names {row['app']} {row['build']}, its package is another")
-                if old and old[0] > package["build"]:
-                    self.fault("builds", f"row {number} accepts build {package['build']} of {row['app']} after {old[0]}")
-                timeline.set(number, (package["build"], package["manifest"], package["publisher"], package["digest"]))
-                if row["kind"] == "opened":
-                    self.installed[self.place[row["digest"]]].set(number, True)
-            elif row["kind"] == "treeRemoved":
-                self.installed[self.place[row["digest"]]].set(number, False)
-            elif row["kind"] == "revocations":
-                found = by_name.get((row["digest"], int(re.match(r"list (\d+) of root", row["message"]).group(1))))
-                before = self.lists.values[-1]
-                head = before.heads.get(found["root"])
-                if head and not found["revokesIssuer"] and head["sequence"] >= found["sequence"]:
-                    self.fault("verdicts", f"row {number} applies list {found['sequence']} of {found['root']} after {head['sequence']}")
-                if found["root"] in before.withdrawn:
-                    self.fault("verdicts", f"row {number} applies a list of root {found['root']}, which was withdrawn")
-                self.applied[number] = self.facts["lists"].index(found)
-                self.lists.set(number, before.after(found))
-                for app, ceiling in found.get("maximumBuilds", {}).items():
-                    old = self.accepted[app].values[-1]
-                    if old and old[0] > ceiling:
-                        self.accepted[app].set(number, (ceiling, None, old[2], None))
+            self.step(number, row)
+
+    def step(self, number, row):
+        """The state behind one more row."""
+        if row["kind"] in ACCEPTING:
+            package = self.packages[self.place[row["digest"]]]
+            timeline = self.accepted[package["app"]]
+            old = timeline.values[-1]
+            if (row["app"], row["build"]) != (package["app"], package["build"]):
+                self.fault("verdicts", f"row {number} names {row['app']} {row['build']}, its package is another")
+            if old and old[0] > package["build"]:
+                self.fault("builds", f"row {number} accepts build {package['build']} of {row['app']} after {old[0]}")
+            timeline.set(number, (package["build"], package["manifest"], package["publisher"], package["digest"]))
+            if row["kind"] == "opened":
+                self.installed[self.place[row["digest"]]].set(number, True)
+        elif row["kind"] == "treeRemoved":
+            self.installed[self.place[row["digest"]]].set(number, False)
+        elif row["kind"] == "revocations":
+            found = self.by_name.get((row["digest"], int(re.match(r"list (\d+) of root", row["message"]).group(1))))
+            before = self.lists.values[-1]
+            head = before.heads.get(found["root"])
+            if head and not found["revokesIssuer"] and head["sequence"] >= found["sequence"]:
+                self.fault("verdicts", f"row {number} applies list {found['sequence']} of {found['root']} after {head['sequence']}")
+            if found["root"] in before.withdrawn:
+                self.fault("verdicts", f"row {number} applies a list of root {found['root']}, which was withdrawn")
+            self.applied[number] = self.facts["lists"].index(found)
+            self.lists.set(number, before.after(found))
+            for app, ceiling in found.get("maximumBuilds", {}).items():
+                old = self.accepted[app].values[-1]
+                if old and old[0] > ceiling:
+                    self.accepted[app].set(number, (ceiling, None, old[2], None))
 
     def judge(self, op, x, roots, place):
         """The code that the rules give a package when so many rows are there."""

@@ -1,8 +1,8 @@
-"""Plants faults in the history of a run, one at a time, and tells whether the checker sees each.
+"""Plants faults in a history, one at a time, and tells whether the checker sees each.
 
 Each fault is what a broken store would leave: a build that fell, a row too many or too few, an acceptance behind a
-revocation, an answer out of time. The history is the one that the soak has just recorded, so that the checker is shown to
-see one wrong thing among thousands.
+revocation, an answer out of time. They are planted in a made-up history, in which there is a place for each, and in the one
+that the soak has just recorded, so that the checker is shown to see one wrong thing among thousands.
 """
 import collections
 import dataclasses
@@ -217,8 +217,53 @@ FAULTS = {
 }
 
 
+def made_up(facts):
+    """What a store would have answered that three processes use in turn, one call after another."""
+    checker = _log.Checker(_log.History(facts, [], []))
+    checker.replay()
+    rows, calls, clock = checker.rows, checker.calls, itertools.count(10**12, 10**7)
+
+    def call(op, x, code="accepted", pid=2, **more):
+        calls.append(_log.Call(pid, "library", frozenset("ABC"), op, x, next(clock), next(clock), code, more))
+
+    def write(kind, **members):
+        row = {"sequence": len(rows) + 1, "time": 0, "kind": kind, "message": "", "uid": 0, "pid": 2, "count": 1, **members}
+        rows.append(row)
+        checker.step(len(rows), row)
+
+    def accept(x, pid):
+        package = facts["packages"][x]
+        code = checker.judge("open", x, frozenset("ABC"), len(rows))
+        known = {"app": package["app"], "build": package["build"], "digest": package["digest"], "pid": pid}
+        write(*(["opened"] if code == "accepted" else ["refused"]), **known, **({} if code == "accepted" else {"code": code}))
+        call("open", x, code, pid)
+        if code == "accepted":
+            for op in ("hold", "take", "check", "verify"):
+                call(op, x, pid=pid)
+    by_app = {app: [x for x, package in enumerate(facts["packages"]) if package["app"] == app] for app in facts["apps"]}
+    for place in range(max(len(mine) for mine in by_app.values())):
+        for number, (app, mine) in enumerate(by_app.items()):
+            accept(mine[min(place, len(mine) - 1)], 2 + number % 3)
+        done = place / max(len(mine) for mine in by_app.values())
+        for at in range(sum(known["kind"] == "revocations" for known in rows), int(done * len(facts["lists"]))):
+            known = facts["lists"][at]
+            write("revocations", digest=facts["roots"][known["root"]], message=f"list {known['sequence']} of root x was applied")
+            call("apply", at, changed=True)
+        call("newest", -1, n=len(rows))
+        number = place % len(facts["apps"])
+        call("build", number, n=(checker.accepted[facts["apps"][number]].values[-1] or [-1])[0])
+        newest = {timeline.values[-1][3] for timeline in checker.accepted.values() if timeline.values[-1]}
+        old = [x for x, timeline in enumerate(checker.installed) if timeline.values[-1] and facts["packages"][x]["digest"] not in newest]
+        for x in old:
+            package = facts["packages"][x]
+            write("treeRemoved", app=package["app"], build=package["build"], digest=package["digest"])
+        call("prune", -1, removed=old)
+    call("follow", -1)
+    return _log.History(facts, rows, calls)
+
+
 def all_of(history):
-    """(name, whether it was seen) of each fault; the checker must find the fault under its own name."""
+    """(name, whether it was seen) of each fault; the checker must find the fault under its own name. None: it had no place."""
     checker = _log.Checker(history)
     checker.run()
     for name, faults in FAULTS.items():
@@ -227,7 +272,7 @@ def all_of(history):
             try:
                 fault(plant)
             except (Nothing, IndexError):
-                yield f"{fault.__name__} (the run had no place for it)", False
+                yield fault.__name__.replace("_", " "), None
                 continue
             found = {kind for kind, _ in _log.check(plant.history())}
             yield fault.__name__.replace("_", " "), name in found
