@@ -12,8 +12,8 @@ What is proved of a `History`, by the names under which faults are reported:
   order       an answer that ended before another call began stands before it in the log
   refusals    the counts of the log are the counts of the answers
   trees       a tree that is held stays, whole; the newest build's is not pruned
-  troubles    nobody was told `storeBusy` before the thirty seconds were over that are waited, nor any other trouble that a
-              kill does not explain
+  troubles    nobody was told `storeBusy` before the time was over that is waited, nor any other trouble that a kill does not
+              explain
   descriptors nothing stays open at the end
 
 A call is placed in time by the monotonic clock before and after it. A row is placed by its number, by when somebody saw it
@@ -30,7 +30,8 @@ REFUSALS = {"untrustedRoot", "rootWithdrawn", "certificateRevoked", "keyRevoked"
 CUT_OFF = {"ioFailure", "stopping", "overloaded", "noTrustedRoots"}
 ACCEPTING = ("opened", "reopened")
 FRESH = 50_000_000  # a check may be as old as this, in nanoseconds
-PATIENCE = 30 * 10**9  # how long a store that others keep is waited for
+#: How long a store that others keep is waited for, in nanoseconds: by the library and the tool, by the daemon.
+PATIENCE = {"library": 30 * 10**9, "tool": 30 * 10**9, "client": 10 * 10**9}
 FOREVER = 1 << 62
 
 
@@ -342,8 +343,7 @@ class Checker:
         # A program that may only read cannot undo what a killed one left; the next one that writes does.
         if call.mode == "tool" and "an interrupted change must be undone first" in call.more.get("why", ""):
             return
-        # Thirty seconds are waited: that nobody may be told to come back before.
-        if call.code == "storeBusy" and call.end - call.begin >= PATIENCE:
+        if call.code == "storeBusy" and call.end - call.begin >= PATIENCE[call.mode]:
             return
         self.fault("troubles", f"{call} after {(call.end - call.begin) / 1e9:.1f} s: {call.more.get('why', '')}")
 
@@ -386,12 +386,12 @@ class Checker:
             head = lists.heads.get(known["root"])
             if call.code == "accepted":
                 return call.more.get("changed") or head is known
-            if head is known:
-                return False
-            if known["root"] in lists.withdrawn:
-                return call.code == "rootWithdrawn" or call.code == "untrustedRoot"
             if known["root"] not in call.roots:
                 return call.code == "untrustedRoot"
+            if known["root"] in lists.withdrawn:  # who starts behind the withdrawal does not pin it
+                return call.code == "untrustedRoot" or call.code == "rootWithdrawn" and head is not known
+            if head is known:
+                return False
             return call.code == "revocationsOlder" and head and head["sequence"] > known["sequence"]
         if call.code not in ("accepted", "revocationsOlder", "untrustedRoot", "rootWithdrawn"):
             self.trouble(call)
