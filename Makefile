@@ -16,7 +16,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help bench-check demo test build lint format vectors docs readme readme-check install uninstall clean \
 	test-unit test-agreement test-tool test-daemon test-tsan test-asan \
-	crashtest soak model hostile-host deps-build deps-python deps-test deps-demo
+	fuzz crashtest soak model hostile-host deps-build deps-python deps-test deps-demo
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -71,6 +71,9 @@ test-asan: deps-build ## the Swift tests under AddressSanitizer
 # What follows runs as long as it takes; docs/assurance.md says what each proved. `make test` runs a short version of each.
 crashtest: build deps-python deps-test ## the store killed, failed and cut off from power at every system call
 	@NSH_LONG=1 scripts/run-suites crash
+
+fuzz: deps-build deps-test ## everything that reads bytes from outside, MINUTES=5 for each of the twenty targets, with AddressSanitizer
+	@scripts/fuzz $(MINUTES)
 
 soak: build deps-python deps-test ## threads and processes on one store for MINUTES=5, then the log is checked
 	@NSH_LONG=1 NSH_MINUTES=$(MINUTES) scripts/run-suites soak

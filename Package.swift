@@ -23,6 +23,29 @@ func library(_ name: String, _ debianPackage: String, _ pkgConfig: String? = nil
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debianPackage])])
 }
 
+/// The fuzz targets are part of their replay test, as tests see internal declarations.
+///
+/// Under `NSH_FUZZ=1`, which `make fuzz` sets, they are a library with libFuzzer's executable in front of it: that one has no
+/// main of its own.
+let isFuzzing = Context.environment["NSH_FUZZ"] == "1"
+let fuzzed: [Target.Dependency] = [
+    "NshTrust", "NshPublishing", "NshTrustWire", "NshTrustClient", "NshTrustd", "NshCommandLine", "NshPkgTool",
+    "TestSupport", "CArchive", "CLinux",
+]
+let fuzzTargets: [Target] =
+    isFuzzing
+    ? [
+        .target(
+            name: "FuzzTargets", dependencies: fuzzed, path: "Fuzz/Targets", swiftSettings: strict),
+        .executableTarget(
+            name: "nsh-fuzz", dependencies: ["FuzzTargets"], path: "Fuzz/Runner", swiftSettings: strict),
+    ]
+    : [
+        .testTarget(
+            name: "FuzzReplayTests", dependencies: fuzzed, path: "Fuzz",
+            exclude: ["Runner", "corpus", "dictionaries"], sources: ["Targets", "Replay"], swiftSettings: strict)
+    ]
+
 let package = Package(
     name: "NshTrust",
     products: [
@@ -94,6 +117,6 @@ let package = Package(
             name: "NshPkgToolTests",
             dependencies: ["NshPkgTool", "NshCommandLine", "NshTrust", "NshTrustWire", "NshPublishing", "TestSupport"],
             swiftSettings: strict),
-    ],
+    ] + fuzzTargets,
     swiftLanguageModes: [.v6]
 )

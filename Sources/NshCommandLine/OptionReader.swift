@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+internal import NshTrust
 
 /// What the next element of a command line is.
 package enum CommandLineElement: Hashable {
@@ -21,6 +22,8 @@ package enum CommandLineElement: Hashable {
 /// release.
 package enum OptionReader {
     private static let firstNumber: Int32 = 256
+    /// getopt_long keeps its place in global variables: one command line at a time.
+    private static let turn = Locked(())
 
     /// Reads the words after the command.
     ///
@@ -29,6 +32,10 @@ package enum OptionReader {
     ///   - options: The verb's options.
     /// - Returns: What each of them is, in their order.
     package static func read(_ words: [String], options: [Option]) -> [CommandLineElement] {
+        turn.withLock { _ in readAlone(words, options: options) }
+    }
+
+    private static func readAlone(_ words: [String], options: [Option]) -> [CommandLineElement] {
         let names = options.map { strdup($0.name) }
         let argv = (["command"] + words).map { strdup($0) } + [nil]
         defer { for pointer in names + argv { free(pointer) } }
@@ -68,8 +75,9 @@ package enum OptionReader {
         _ letter: Int32, token: String, value: String?, options: [Option]
     ) -> CommandLineElement {
         if letter == 1 { return .operand(value ?? token) }
-        if token.hasPrefix("--") {
-            let name = token.dropFirst(2).prefix { $0 != "=" }
+        if token.utf8.starts(with: "--".utf8) {
+            // By code points: a mark at the start of a value makes another character of the “=” before it.
+            let name = String(token.unicodeScalars.dropFirst(2).prefix { $0 != "=" })
             guard let option = options.first(where: { $0.name == name }) else {
                 return .unknown("--\(name)")
             }

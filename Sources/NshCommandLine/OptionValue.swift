@@ -46,11 +46,13 @@ package enum OptionValue {
 
     /// Splits `ID=VALUE`.
     package static func pair(_ text: String, _ name: String, _ shape: String) throws(UsageError) -> (String, String) {
-        guard let equals = text.firstIndex(of: "="), equals != text.startIndex,
-            text.index(after: equals) != text.endIndex
+        // By code points: a mark at the start of a value makes another character of the “=” before it.
+        let scalars = text.unicodeScalars
+        guard let equals = scalars.firstIndex(of: "="), equals != scalars.startIndex,
+            scalars.index(after: equals) != scalars.endIndex
         else {
             throw UsageError("--\(name) is written \(shape), not “\(Printable.escaped(text, limit: 1024))”")
         }
-        return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+        return (String(scalars[..<equals]), String(scalars[scalars.index(after: equals)...]))
     }
 }

@@ -34,6 +34,11 @@ struct CommandLineTests {
         #expect(!arguments.has("json"))
     }
 
+    @Test func takesAValueThatBeginsWithACombiningMark() throws {
+        let arguments = try parse("--root=\u{301}a", "--root", "\u{301}b", "file")
+        #expect(arguments.values("root") == ["\u{301}a", "\u{301}b"])
+    }
+
     @Test func takesLettersInABundleAndWithTheirValue() throws {
         let arguments = try parse("-nqo", "out", "file")
         #expect(arguments.has("dry-run"))

@@ -36,7 +36,7 @@ enum Lookup {
                 tuple.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
             }
             guard let name else { throw Trouble(.ioFailure, "directory \(shown) has a name that is not UTF-8") }
-            if !name.hasPrefix(".") { names.append(name) }
+            if name.utf8.first != 0x2E { names.append(name) }
         }
     }
 }

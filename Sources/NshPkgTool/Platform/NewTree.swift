@@ -16,11 +16,12 @@ struct NewTree: ~Copyable {
     /// - Parameter path: Where it goes; nothing may be there.
     /// - Throws: `Trouble`: `exists`, `noSuchFile` without the directory above, `ioFailure`.
     init(at path: String) throws(Trouble) {
-        var trimmed = Substring(path)
-        while trimmed.count > 1, trimmed.hasSuffix("/") { trimmed.removeLast() }
-        let slash = trimmed.lastIndex(of: "/")
-        let name = String(slash.map { trimmed[trimmed.index(after: $0)...] } ?? trimmed)
-        let above = slash.map { $0 == trimmed.startIndex ? "/" : String(trimmed[..<$0]) } ?? "."
+        // As bytes: to Swift a slash and a mark that follows it are one character, to the system they are not.
+        var trimmed = Array(path.utf8)
+        while trimmed.count > 1, trimmed.last == 0x2F { trimmed.removeLast() }
+        let slash = trimmed.lastIndex(of: 0x2F)
+        let name = String(decoding: trimmed[(slash.map { $0 + 1 } ?? 0)...], as: UTF8.self)
+        let above = slash.map { $0 == 0 ? "/" : String(decoding: trimmed[..<$0], as: UTF8.self) } ?? "."
         let shown = Terminal.safe(path)
         guard !name.isEmpty, name != ".", name != ".." else { throw Trouble(.exists, "\(shown) is there already") }
         // With "/." the path may lead through a link.

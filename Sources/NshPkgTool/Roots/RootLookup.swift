@@ -75,7 +75,7 @@ enum RootLookup {
 
     /// Where the user's own roots are: `$XDG_CONFIG_HOME/nsh-trust/roots.d`, by default below `$HOME/.config`.
     static func userDirectory(_ environment: Environment) -> String? {
-        if let base = environment["XDG_CONFIG_HOME"], base.hasPrefix("/") { return base + "/nsh-trust/roots.d" }
+        if let base = environment["XDG_CONFIG_HOME"], base.utf8.first == 0x2F { return base + "/nsh-trust/roots.d" }
         return environment["HOME"].map { $0 + "/.config/nsh-trust/roots.d" }
     }
 
@@ -98,7 +98,8 @@ enum RootLookup {
         case .missing where mayBeMissing: []
         case .missing: throw Trouble(.noSuchFile, "\(Terminal.safe(path)) is not there")
         case .other: [path]
-        case .directory: try Lookup.names(in: path).filter { $0.hasSuffix(".pub") }.map { "\(path)/\($0)" }
+        case .directory:
+            try Lookup.names(in: path).filter { $0.utf8.suffix(4).elementsEqual(".pub".utf8) }.map { "\(path)/\($0)" }
         }
     }
 

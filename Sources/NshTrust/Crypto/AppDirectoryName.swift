@@ -1,6 +1,8 @@
 extension AppID {
-    /// The name of the app's directory, safe on every file system: at most 200 bytes, no upper-case letter, nothing that
-    /// Windows reserves; different ids have different names.
+    /// The name of the app's directory: at most 200 bytes, no upper-case letter; different ids have different names.
+    ///
+    /// An id that begins with the name of a device keeps it, before a dot and a digest: Windows before version 11 reserves
+    /// that, too, but apps already have data under these names.
     ///
     /// - Spec: APP-6, APP-7
     package var directoryName: String {

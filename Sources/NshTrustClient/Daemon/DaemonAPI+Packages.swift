@@ -56,8 +56,8 @@ extension DaemonAPI {
 
     /// The path from the root on; links in it stay as they are.
     private static func absolute(_ path: String) throws(Trouble) -> String {
-        guard !path.hasPrefix("/") else { return path }
+        guard path.utf8.first != 0x2F else { return path }
         let directory = try WorkingDirectory.path()
-        return directory.hasSuffix("/") ? directory + path : "\(directory)/\(path)"
+        return directory.utf8.last == 0x2F ? directory + path : "\(directory)/\(path)"
     }
 }

@@ -117,7 +117,7 @@ struct DaemonOptions: Sendable {
     }
 
     private static func absolute(_ path: String, _ name: String) throws(UsageError) -> String {
-        guard path.hasPrefix("/") else {
+        guard path.utf8.first == 0x2F else {
             throw UsageError("--\(name) must be an absolute path, not “\(Printable.escaped(path))”")
         }
         return path

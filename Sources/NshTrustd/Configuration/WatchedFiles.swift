@@ -47,7 +47,9 @@ struct WatchedFiles: Sendable {
 
     /// The names of the files, sorted.
     func names(in directory: borrowing Directory) throws(Trouble) -> [String] {
-        try directory.textNames().filter { name in endings.contains { name.hasSuffix($0) } && !name.hasPrefix(".") }
+        try directory.textNames().filter { name in
+            endings.contains { name.utf8.reversed().starts(with: $0.utf8.reversed()) } && name.utf8.first != 0x2E
+        }
     }
 
     private func state() -> State {

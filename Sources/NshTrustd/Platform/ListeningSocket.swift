@@ -80,7 +80,7 @@ final class ListeningSocket {
         parent: String, name: String, address: SocketAddress
     ) {
         let shown = Printable.escaped(path)
-        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+        guard path.utf8.first == 0x2F, !path.utf8.contains(0) else {
             throw Trouble(.badRequest, "the socket’s path must be absolute: \(shown)")
         }
         guard let address = SocketAddress(path: path) else {
@@ -89,11 +89,12 @@ final class ListeningSocket {
                 "the socket’s path has \(path.utf8.count) bytes, the system allows \(SocketAddress.maximumPathBytes): "
                     + shown)
         }
-        let parts = path.split(separator: "/")
-        guard let name = parts.last, !path.hasSuffix("/") else {
+        // As bytes: to Swift a slash and a mark that follows it are one character, to the system they are not.
+        let parts = path.utf8.split(separator: 0x2F).map { String(decoding: $0, as: UTF8.self) }
+        guard let name = parts.last, path.utf8.last != 0x2F else {
             throw Trouble(.badRequest, "the socket’s path names no file: \(shown)")
         }
-        return ("/" + parts.dropLast().joined(separator: "/"), String(name), address)
+        return ("/" + parts.dropLast().joined(separator: "/"), name, address)
     }
 
     /// Removes what a dead daemon left at the path.

@@ -24,6 +24,11 @@ struct DaemonOptionsTests {
     }
 
     @Test
+    func takesAPathThatBeginsWithACombiningMark() throws {
+        #expect(try options("--roots=/\u{301}r", "--socket", "/\u{301}s").roots == "/\u{301}r")
+    }
+
+    @Test
     func takesEveryOption() throws {
         let options = try options(
             "--roots", "/r", "--revocations", "/l", "--socket", "/x", "--socket-mode", "0600", "--socket-group", "g",

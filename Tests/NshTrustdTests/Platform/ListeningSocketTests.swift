@@ -28,6 +28,14 @@ struct ListeningSocketTests {
     }
 
     @Test
+    func findsANameThatBeginsWithACombiningMark() throws {
+        let socket = try ListeningSocket.make("\(directory.path)/a/\u{301}/\u{301}.sock", .init())
+        #expect(try directory.permissions(of: "a/\u{301}") == 0o755)
+        #expect(try directory.permissions(of: "a/\u{301}/\u{301}.sock") != nil)
+        try socket.remove()
+    }
+
+    @Test
     func replacesASocketThatNobodyListensOn() throws {
         do {
             let dead = try ListeningSocket.make(path, .init())
