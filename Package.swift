@@ -43,7 +43,7 @@ let fuzzTargets: [Target] =
     : [
         .testTarget(
             name: "FuzzReplayTests", dependencies: fuzzed, path: "Fuzz",
-            exclude: ["Runner", "corpus", "dictionaries"], sources: ["Targets", "Replay"], swiftSettings: strict)
+            exclude: ["README.md", "Runner", "corpus", "dictionaries"], sources: ["Targets", "Replay"], swiftSettings: strict)
     ]
 
 let package = Package(
