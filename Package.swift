@@ -43,7 +43,8 @@ let fuzzTargets: [Target] =
     : [
         .testTarget(
             name: "FuzzReplayTests", dependencies: fuzzed, path: "Fuzz",
-            exclude: ["README.md", "Runner", "corpus", "dictionaries"], sources: ["Targets", "Replay"], swiftSettings: strict)
+            exclude: ["README.md", "Runner", "corpus", "dictionaries"], sources: ["Targets", "Replay"],
+            swiftSettings: strict)
     ]
 
 let package = Package(
