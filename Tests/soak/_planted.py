@@ -9,6 +9,7 @@ import dataclasses
 import itertools
 
 import _log
+from _history import FOREVER, Call, History
 from _log import ACCEPTING, REFUSALS
 
 
@@ -32,7 +33,7 @@ class Plant:
         self.seen, self.files = dict(history.seen), [(pid, dict(files)) for pid, files in history.files]
 
     def history(self):
-        return _log.History(self.facts, self.rows, self.calls, self.seen, self.files)
+        return History(self.facts, self.rows, self.calls, self.seen, self.files)
 
     def accepting(self):
         """Numbers of accepted rows that have an answer."""
@@ -105,7 +106,7 @@ def behind(plant, wanted):
     roots = frozenset("ABC")
     x = first(x for x in range(len(plant.right.packages)) if plant.right.judge("open", x, roots, number) == wanted)
     call = plant.call(plant.accepting()[-1])
-    plant.accept(number + 1, plant.facts["packages"][x], dataclasses.replace(call, roots=roots, begin=0, end=_log.FOREVER))
+    plant.accept(number + 1, plant.facts["packages"][x], dataclasses.replace(call, roots=roots, begin=0, end=FOREVER))
 
 
 def refused_code(code):
@@ -151,7 +152,7 @@ def a_check_allows_what_was_revoked(plant):
 def a_held_tree_is_removed(plant):
     number = first(n for n, row in enumerate(plant.rows, 1) if row["kind"] == "treeRemoved" and n in plant.right.call_of)
     call = plant.call(number)
-    plant.calls.append(dataclasses.replace(call, op="hold", x=plant.right.place[plant.rows[number - 1]["digest"]], begin=0, end=_log.FOREVER - 1,
+    plant.calls.append(dataclasses.replace(call, op="hold", x=plant.right.place[plant.rows[number - 1]["digest"]], begin=0, end=FOREVER - 1,
                                            code="accepted", more={}))
 
 
@@ -219,12 +220,12 @@ FAULTS = {
 
 def made_up(facts):
     """What a store would have answered that three processes use in turn, one call after another."""
-    checker = _log.Checker(_log.History(facts, [], []))
+    checker = _log.Checker(History(facts, [], []))
     checker.replay()
     rows, calls, clock = checker.rows, checker.calls, itertools.count(10**12, 10**7)
 
     def call(op, x, code="accepted", pid=2, **more):
-        calls.append(_log.Call(pid, "library", frozenset("ABC"), op, x, next(clock), next(clock), code, more))
+        calls.append(Call(pid, "library", frozenset("ABC"), op, x, next(clock), next(clock), code, more))
 
     def write(kind, **members):
         row = {"sequence": len(rows) + 1, "time": 0, "kind": kind, "message": "", "uid": 0, "pid": 2, "count": 1, **members}
@@ -259,7 +260,7 @@ def made_up(facts):
             write("treeRemoved", app=package["app"], build=package["build"], digest=package["digest"])
         call("prune", -1, removed=old)
     call("follow", -1)
-    return _log.History(facts, rows, calls)
+    return History(facts, rows, calls)
 
 
 def all_of(history):

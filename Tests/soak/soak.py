@@ -33,6 +33,7 @@ sys.path[:0] = [str(HERE), str(PROJECT / "Tests" / "daemon")]
 
 import common_daemon  # noqa: E402
 import _log  # noqa: E402
+from _history import History  # noqa: E402
 import _make  # noqa: E402
 import _planted  # noqa: E402
 import _run  # noqa: E402
@@ -58,7 +59,7 @@ class Soak:
         self.seconds, self.threads = seconds, threads
         self.seed = os.environ.get("NSH_SOAK_SEED") or str(int(time.time()))
         # In memory, where there is such a place: more happens in the same time when no disk is waited for.
-        memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) and shutil.disk_usage("/dev/shm").free > 1 << 30 else None
         self.space = pathlib.Path(tempfile.mkdtemp(prefix="nsh-soak.", dir=os.environ.get("NSH_SCRATCH", memory)))
         os.chmod(self.space, 0o711)
         self.state, self.socket, self.logs = self.space / "state", self.space / "s", self.space / "logs"
@@ -118,7 +119,7 @@ class Soak:
         rows, changed = self.collector.all_rows()
         calls = [call for member in self.members for call in member.calls]
         files = [entry for member in self.members for entry in member.files]
-        return _log.History(self.world.facts(), rows, calls, self.collector.seen, files), changed
+        return History(self.world.facts(), rows, calls, self.collector.seen, files), changed
 
     def warnings(self):
         """Reports of ThreadSanitizer, and of Swift's own traps."""
