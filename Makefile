@@ -16,7 +16,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help bench-check demo test build lint format vectors docs readme readme-check install uninstall clean \
 	test-unit test-agreement test-tool test-daemon test-tsan test-asan \
-	fuzz crashtest soak model hostile-host deps-build deps-python deps-test deps-demo
+	fuzz crashtest soak model hostile-host mutants deps-build deps-python deps-test deps-demo
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -83,6 +83,9 @@ model: deps-python deps-test ## the protocol of accepting a build, explored stat
 
 hostile-host: build deps-python deps-test ## full, read-only and hostile disks, files, clocks and terminals
 	@NSH_LONG=1 scripts/run-suites host
+
+mutants: deps-build deps-test ## every refusal removed in turn: a test that cites its rule must fail
+	@nice scripts/mutants
 
 bench-check: build deps-python deps-test ## requests per second of `check` beside a bare libmicrohttpd, alone and with 200 MB opens
 	sh Benchmarks/daemon/rate.sh

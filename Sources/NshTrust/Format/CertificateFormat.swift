@@ -36,8 +36,10 @@ extension Certificate {
             case .notBefore: window.notBefore = try reader.integer()
             case .publisher: publisher = try reader.displayText("publisher")
             case .serial:
-                serial = Serial(hex: try reader.text())
-                guard serial != nil else { throw reader.malformed("a serial has 32 lower-case hex digits") }
+                guard let read = Serial(hex: try reader.text()) else {
+                    throw reader.malformed("a serial has 32 lower-case hex digits")
+                }
+                serial = read
             }
         }
         guard let key, let publisher, let serial else { throw reader.malformed("a member is missing") }

@@ -1,5 +1,7 @@
 extension JSONReader {
     /// Reads a name, version or publisher.
+    ///
+    /// - Spec: TXT-1, TXT-2
     package mutating func displayText(_ what: String) throws(Refusal) -> DisplayText {
         guard let text = DisplayText(try text()) else {
             throw malformed("“\(what)” needs 1 to 255 bytes of displayable text")
@@ -11,6 +13,8 @@ extension JSONReader {
     package mutating func appID() throws(Refusal) -> AppID { try appID(try text()) }
 
     /// Judges an app id that was read as a name.
+    ///
+    /// - Spec: APP-1
     package func appID(_ text: String) throws(Refusal) -> AppID {
         guard let id = AppID(text) else {
             throw malformed("“\(Printable.escaped(text, limit: 80))” is not an app id")
@@ -19,12 +23,16 @@ extension JSONReader {
     }
 
     /// Reads an Ed25519 public key.
+    ///
+    /// - Spec: CRT-4
     package mutating func publicKey() throws(Refusal) -> PublicKey {
-        guard let key = PublicKey(try base64(count: 32)) else { throw malformed("32 bytes are expected") }
+        guard let key = PublicKey(try base64()) else { throw malformed("32 bytes are expected") }
         return key
     }
 
     /// Reads annotations.
+    ///
+    /// - Spec: JSN-12, LIM-17
     package mutating func annotations() throws(Refusal) -> Annotations {
         var annotations = Annotations()
         try dictionary { (reader: inout JSONReader, name: String) throws(Refusal) in
@@ -37,6 +45,8 @@ extension JSONReader {
     }
 
     /// Reads an array that holds nothing twice.
+    ///
+    /// - Spec: JSN-9
     package mutating func distinct<Element: Hashable>(
         _ what: String, _ element: (inout JSONReader) throws(Refusal) -> Element
     ) throws(Refusal) -> [Element] {

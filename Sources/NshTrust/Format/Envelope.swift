@@ -70,17 +70,6 @@ package struct Envelope: Sendable {
         self.init(kind: kind, payload: found.payload, signatures: found.signatures)
     }
 
-    /// Reads an envelope of any of the three kinds, for showing and for adding signatures.
-    ///
-    /// - Throws: `malformed` for anything that breaks the profile or is of an unknown kind.
-    package init(parsingAnyKind bytes: [UInt8]) throws(Refusal) {
-        let found = try Self.parse(bytes, subject: "the envelope")
-        guard let kind = Kind(rawValue: found.type) else {
-            throw .malformed("the envelope holds “\(Printable.escaped(found.type, limit: 80))”, which is not known")
-        }
-        self.init(kind: kind, payload: found.payload, signatures: found.signatures)
-    }
-
     /// Reads an envelope that may lack signatures still: what a key elsewhere is about to sign.
     ///
     /// Nothing but signing takes such a draft; every reader refuses it.

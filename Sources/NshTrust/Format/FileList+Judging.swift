@@ -1,11 +1,11 @@
 extension FileList {
     /// Reads the list of a package and judges it by the header that the release key signed.
     ///
-    /// The order is that of the specification: limit, digest, form and order and count, paths, number of directories,
+    /// The order is that of the specification: digest, form and order and count, paths, number of directories,
     /// required files, content.
     ///
     /// - Parameters:
-    ///   - bytes: The content of `SHA256SUMS`.
+    ///   - bytes: The content of `SHA256SUMS`, whose size was judged before it was read.
     ///   - digest: SHA-256 of the bytes.
     ///   - header: The signed header.
     ///   - content: The kinds of code that the certificate allows.
@@ -16,9 +16,6 @@ extension FileList {
     package static func judged(
         _ bytes: [UInt8], digest: Digest, header: PackageHeader, content: Set<Certificate.Content>, limits: Limits
     ) throws(Refusal) -> (list: FileList, directories: Int) {
-        guard bytes.count <= maxBytes else {
-            throw Refusal(.limitExceeded, "SHA256SUMS has \(bytes.count) bytes, the limit is \(maxBytes)")
-        }
         guard digest == header.payload.manifest else {
             throw Refusal(
                 .manifestMismatch, "SHA256SUMS has digest \(digest), the header says \(header.payload.manifest)")

@@ -124,8 +124,10 @@ extension PackageHeader.Payload {
                 }
             case .chunks: chunks = try reader.base64()
             case .compression:
-                compression = PackageHeader.Compression(rawValue: try reader.text())
-                guard compression != nil else { throw reader.malformed("“compression” is “none” or “zstd”") }
+                guard let known = PackageHeader.Compression(rawValue: try reader.text()) else {
+                    throw reader.malformed("“compression” is “none” or “zstd”")
+                }
+                compression = known
             case .files: numbers.files = try reader.integer()
             case .manifest: manifest = try reader.digest()
             case .size: numbers.size = try reader.integer(in: 1...JSONReader.maximumInteger)

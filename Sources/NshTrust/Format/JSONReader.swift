@@ -114,7 +114,6 @@ package struct JSONReader {
         var seen: Set<[UInt8]> = []
         repeat {
             skipSpace()
-            guard at < end, bytes[at] == 0x22 else { throw malformed("a name in quotes is expected") }
             let name = try textBytes()
             if depth == 1 { wrongMember = name }
             guard seen.insert(name).inserted else {
@@ -214,20 +213,17 @@ package struct JSONReader {
 
     /// Reads canonical base64 in quotes and appends what it holds.
     package mutating func base64(appendingTo decoded: inout [UInt8]) throws(Refusal) {
-        guard at < end, bytes[at] == 0x22 else { throw malformed("text in quotes is expected") }
         var close = at + 1
         while close < end, bytes[close] != 0x22, bytes[close] != 0x5C { close += 1 }
-        if close < end, bytes[close] == 0x22 {
+        let isDecoded: Bool
+        if close < end, bytes[at] == 0x22, bytes[close] == 0x22 {
             // No escape: decode in place, which keeps a list of a million entries in memory once.
-            guard Base64.decode(bytes[(at + 1)..<close], appendingTo: &decoded) else {
-                throw malformed("canonical base64 is expected")
-            }
+            isDecoded = Base64.decode(bytes[(at + 1)..<close], appendingTo: &decoded)
             at = close + 1
-            return
+        } else {
+            isDecoded = Base64.decode(try textBytes(), appendingTo: &decoded)
         }
-        guard Base64.decode(try textBytes(), appendingTo: &decoded) else {
-            throw malformed("canonical base64 is expected")
-        }
+        guard isDecoded else { throw malformed("canonical base64 is expected") }
     }
 
     /// Reads a SHA-256 in 64 lower-case hex digits.
@@ -263,9 +259,7 @@ package struct JSONReader {
             try use(text.utf8.count)
             return .text(text)
         case 0x74, 0x66: return .boolean(try boolean())
-        case 0x6E:
-            guard takeWord("null") else { throw malformed("a value is expected") }
-            return .null
+        case 0x6E where takeWord("null"): return .null
         default: return try numberValue(numbers)
         }
     }

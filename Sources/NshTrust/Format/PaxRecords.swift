@@ -18,7 +18,7 @@ struct PaxRecords: Sendable {
         var at = 0
         while at < data.count {
             let (value, end) = try Self.length(data, from: at)
-            guard let equals = data[value..<end].firstIndex(of: 0x3D), data[end - 1] == 0x0A, equals < end - 1 else {
+            guard let equals = data[value..<end].firstIndex(of: 0x3D), data[end - 1] == 0x0A else {
                 throw Self.corrupt("has no “=” or no line feed", at)
             }
             let content = Array(data[(equals + 1)..<(end - 1)])

@@ -19,7 +19,6 @@ extension RevocationList {
     }
 
     private init(_ reader: inout JSONReader) throws(Refusal) {
-        var issuer: Digest?
         var list = RevocationList(issuer: .zero, sequence: 1, issuedAt: 0)
         try reader.members(of: Name.self, optional: [.annotations, .expiresAt, .maximumBuilds, .transfers]) {
             (reader: inout JSONReader, name: Name) throws(Refusal) in
@@ -34,7 +33,7 @@ extension RevocationList {
                 }
             case .expiresAt: list.expiresAt = try reader.integer()
             case .issuedAt: list.issuedAt = try reader.integer()
-            case .issuer: issuer = try reader.digest()
+            case .issuer: list.issuer = try reader.digest()
             case .keys: list.keys = try Self.digests("keys", &reader)
             case .maximumBuilds: list.maximumBuilds = try Self.builds(&reader)
             case .minimumBuilds: list.minimumBuilds = try Self.builds(&reader)
@@ -47,8 +46,6 @@ extension RevocationList {
                 }
             }
         }
-        guard let issuer else { throw reader.malformed("“issuer” is missing") }
-        list.issuer = issuer
         if let end = list.expiresAt, end < list.issuedAt { throw reader.malformed("“expiresAt” is before “issuedAt”") }
         self = list
     }

@@ -1,4 +1,6 @@
 /// Well-formed UTF-8, decided byte by byte: no overlong form, no surrogate, nothing above U+10FFFF.
+///
+/// - Spec: JSN-1, PTH-1, SUM-3
 package enum UTF8Sequence {
     /// Returns the length in bytes of the well-formed sequence that starts at `start`, 1–4, or 0 when there is none.
     package static func count(startingAt start: Int, in bytes: [UInt8], end: Int) -> Int {
@@ -15,7 +17,7 @@ package enum UTF8Sequence {
             case 0xF4: (4, 0x80...0x8F)
             default: (0, 0x80...0xBF)
             }
-        guard length > 0, end - start >= length else { return 0 }
+        guard end - start >= length else { return 0 }
         if length > 1 {
             guard second.contains(bytes[start + 1]) else { return 0 }
             for byte in bytes[(start + 2)..<max(start + 2, start + length)] where byte & 0xC0 != 0x80 { return 0 }

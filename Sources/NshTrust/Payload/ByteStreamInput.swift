@@ -4,6 +4,8 @@ import Glibc
 ///
 /// At most two pieces wait, so that a stream of any length takes constant memory: the task is suspended until the reader
 /// has caught up.
+///
+/// - Spec: STO-14
 package final class ByteChannel: Sendable {
     private struct State {
         var pieces: [[UInt8]] = []

@@ -4,6 +4,8 @@ import Glibc
 ///
 /// Nothing is mapped: a file that is cut or changed while it is read gives other bytes, which the digests refuse, and
 /// never a signal.
+///
+/// - Spec: STO-14
 package struct FileInput: PackageInput {
     private let descriptor: Int32
     private let name: String

@@ -43,6 +43,7 @@ package enum InstalledTree {
     private static func readList(_ directory: borrowing Directory, manifest: Digest) throws -> FileList {
         let file = try directory.openFile(FileList.path)
         let size = try FileStatus.of(descriptor: file.raw, directory.shown(FileList.path)).size
+        // Before so much is read (LIM-8, SUM-2).
         guard size <= FileList.maxBytes else { throw TreeFlaw("SHA256SUMS has \(size) bytes") }
         var bytes = [UInt8](repeating: 0, count: Int(size) + 1)
         let shown = directory.shown(FileList.path)

@@ -31,6 +31,7 @@ extension PackageInput {
     /// - Parameter monitor: Stops it.
     /// - Returns: How many bytes that were.
     /// - Throws: What reading throws, and `cancelled`.
+    /// - Spec: STO-14
     package mutating func drain(_ monitor: Monitor) throws -> Int64 {
         var drained: Int64 = 0
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
@@ -52,6 +53,8 @@ extension PackageInput {
 }
 
 /// Lets a long verification be watched and stopped.
+///
+/// - Spec: STO-14
 package struct Monitor: Sendable {
     /// Whether the caller has given up; asked at least once a chunk.
     package let isCancelled: @Sendable () -> Bool

@@ -1,6 +1,6 @@
 /// What an app may do when it declares one set of capabilities and its host grants another: what both allow.
 ///
-/// - Spec: docs/capabilities.md
+/// - Spec: CAP-1
 package enum CapabilityIntersection {
     /// Returns what both allow.
     ///
@@ -23,6 +23,8 @@ package enum CapabilityIntersection {
     }
 
     /// Tells what is wrong with a grant, or nil: host lists must hold patterns.
+    ///
+    /// - Spec: CAP-4
     package static func problem(inGrant granted: JSONObject) -> String? {
         for name in ["network", "webview"] {
             guard case .object(let member)? = granted[name], let hosts = member["hosts"] else { continue }
@@ -76,6 +78,8 @@ package enum CapabilityIntersection {
 }
 
 /// A host, or `*.` and a domain: one or more labels before it, not the domain itself.
+///
+/// - Spec: CAP-3
 package struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     private let isWildcard: Bool
     private let domain: String
@@ -91,6 +95,8 @@ package struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     /// Tells whether the pattern allows a host name, which is lower-case; text that is no host name is not allowed.
     ///
     /// Names in use have underscores in their labels, too.
+    ///
+    /// - Spec: CAP-2
     package func allows(_ host: String) -> Bool {
         let bytes = Array(host.utf8)
         guard Self.areLabels(bytes, besides: [0x5F]) else { return false }
@@ -100,6 +106,8 @@ package struct HostPattern: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Tells whether the bytes are labels of 1–63 lower-case letters, digits and `-`, or one of the others, and dots.
+    ///
+    /// - Spec: CAP-2, CAP-3
     private static func areLabels(_ bytes: [UInt8], besides others: Set<UInt8>) -> Bool {
         guard bytes.count <= 253 else { return false }
         return bytes.split(separator: 0x2E, omittingEmptySubsequences: false).allSatisfy { label in

@@ -94,11 +94,15 @@ package struct Judge {
     // MARK: - Rules 6 to 12
 
     /// Runs rules 6 to 12 in order on a chain whose signatures hold.
+    ///
+    /// - Spec: POL-6 … POL-12, POL-14
     package func package(_ chain: VerifiedChain) throws {
         try package(PackageFacts(of: chain))
     }
 
     /// Runs rules 6 to 12 in order on recorded facts of a chain whose signatures held.
+    ///
+    /// - Spec: POL-6 … POL-12, POL-14
     package func package(_ facts: PackageFacts) throws {
         let accepted = try state.acceptedBuild(of: facts.app)
         try scope(facts, accepted)
@@ -132,6 +136,7 @@ package struct Judge {
         try package(facts)
     }
 
+    /// - Spec: POL-6
     private func scope(_ facts: PackageFacts, _ accepted: AcceptedBuild?) throws {
         guard facts.certificate.covers(facts.app) else {
             let patterns = facts.certificate.apps.map(\.description).joined(separator: ", ")
@@ -148,6 +153,7 @@ package struct Judge {
         }
     }
 
+    /// - Spec: POL-7, POL-8, LIM-24
     private func window(_ facts: PackageFacts) throws {
         let certificate = facts.certificate
         guard (certificate.notBefore...certificate.notAfter).contains(facts.signedAt) else {
@@ -171,6 +177,7 @@ package struct Judge {
         }
     }
 
+    /// - Spec: POL-9, REV-12, REV-14, REV-15
     private func revocation(_ facts: PackageFacts) throws {
         if let list = try state.revocations(ofPackage: facts.digest).first {
             throw Refusal(.packageRevoked, "package \(facts.digest.shortHex) was revoked by \(list)")
@@ -194,6 +201,7 @@ package struct Judge {
         }
     }
 
+    /// - Spec: POL-10
     private func builds(_ facts: PackageFacts, _ accepted: AcceptedBuild?) throws(Refusal) {
         guard let accepted else { return }
         guard facts.build >= accepted.build else {
@@ -213,6 +221,7 @@ package struct Judge {
         }
     }
 
+    /// - Spec: POL-11, REV-18, REV-19, REV-20
     private func freshness() throws {
         let lists = try state.listsInForce()
         if policy.listExpiry == .enforced {
@@ -244,6 +253,7 @@ package struct Judge {
         }
     }
 
+    /// - Spec: POL-12
     private func runtime(_ facts: PackageFacts) throws(Refusal) {
         guard let own = policy.runtime, let minimum = facts.minimumRuntime, own < minimum else { return }
         throw Refusal(.runtimeTooOld, "the package needs runtime \(minimum), this host has \(own)")

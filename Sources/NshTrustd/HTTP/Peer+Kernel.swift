@@ -12,6 +12,7 @@ extension Peer {
     ///   - recorded: What the kernel recorded; nil when it told nothing.
     ///   - groups: The supplementary groups; nil when the kernel did not tell them.
     ///   - overflowUser: The user id that stands for users without one.
+    /// - Spec: API-2
     init?(recorded: nsh_peer?, groups: [UInt32]?, overflowUser: UInt32) {
         guard let recorded, let groups, recorded.user != .max, recorded.user != overflowUser, recorded.process > 0
         else {

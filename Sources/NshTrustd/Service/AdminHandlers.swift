@@ -47,6 +47,8 @@ enum AdminHandlers {
     }
 
     /// `POST /v1/store/import`: takes that over.
+    ///
+    /// - Spec: API-9, STO-3
     static func importStore(_ service: TrustService, _ call: Call) throws -> Response {
         let document = try StoreDocument(parsing: call.body)
         do {

@@ -9,6 +9,8 @@ enum Permission: String, CaseIterable, Sendable {
 }
 
 /// Which users and groups are engines and administrators.
+///
+/// - Spec: API-1
 struct Grants: Hashable, Sendable {
     /// Users and groups that were given one permission.
     struct Holders: Hashable, Sendable {
@@ -48,6 +50,8 @@ struct Grants: Hashable, Sendable {
 }
 
 /// The rule that keeps web pages out.
+///
+/// - Spec: API-3
 enum BrowserRule {
     /// Tells whether a request looks as if a web page had sent it: such a page must not reach the socket through a proxy
     /// that somebody runs, nor by a name that leads to it.

@@ -1,6 +1,8 @@
 import NshTrust
 
 /// Opens the files that clients name by path, with the rights of each client and never with the daemon's own.
+///
+/// - Spec: API-5, STO-10, STO-16
 struct CallersFiles: Sendable {
     private let ownUser: UInt32
     private let maximumBytes: Int64

@@ -158,6 +158,8 @@ enum Handlers {
     }
 
     /// `GET /v1/events`: the decision log, a page of it or as it grows.
+    ///
+    /// - Spec: API-7
     static func events(_ service: TrustService, _ call: Call) throws -> Outcome {
         let arguments = call.arguments
         guard arguments.boolean("follow") else { return service.queued(.queries, call, eventPage) }
@@ -167,6 +169,7 @@ enum Handlers {
         return .events(stream)
     }
 
+    /// - Spec: API-7, API-8
     private static func eventPage(_ service: TrustService, _ call: Call) throws -> Response {
         let after = call.arguments.integer("after") ?? 0
         let limit = Int(call.arguments.integer("limit") ?? 100)

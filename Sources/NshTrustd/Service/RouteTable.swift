@@ -1,6 +1,8 @@
 import NshTrust
 
 /// The API: every request that there is, in one table.
+///
+/// - Spec: API-6
 enum Routes {
     /// All routes; the most frequent ones first.
     static let table: [Route] = [
@@ -117,6 +119,7 @@ enum Routes {
     ///   - path: The segments of the path.
     /// - Returns: The route's place in the table, and what stands in the variable places of the path.
     /// - Throws: `notFound`; `methodNotAllowed` with the methods that there are.
+    /// - Spec: API-4
     static func find(
         _ method: String, _ path: [String]
     ) throws(Problem) -> (number: Int, values: [(name: String, value: String)]) {

@@ -44,6 +44,44 @@ struct JSONReaderTests {
         #expect(code { () throws(Refusal) in _ = try readMembers(text) } == .malformed)
     }
 
+    @Test(
+        "what ends or begins in the wrong place", .rules("JSN-2", "JSN-11"),
+        arguments: [
+            "-", "1.", "1e", "1e+", #""abc\"#, #""abc"#, #"abc""#, "nul", "[1", "[", #"{"a""#, #"{"a":"#, #"{a":1}"#,
+            "",
+        ]) func refusesTornValues(_ text: String)
+    {
+        #expect(code { () throws(Refusal) in _ = try value(text, .any) } == .malformed)
+    }
+
+    @Test("a value of another type than the rule's", .rules("JSN-11", "JSN-2")) func refusesOtherTypes() {
+        for text in [#""build":5}"#, #"{"build":5,"id":x"}"#, #"{build":5}"#, #"{"build":5,"id":5}"#] {
+            #expect(code { () throws(Refusal) in _ = try readMembers(text) } == .malformed, "\(text)")
+        }
+        let array = code { () throws(Refusal) in
+            try JSONReader.read(Array("1]".utf8), subject: "the test") { (reader: inout JSONReader) throws(Refusal) in
+                try reader.array { (reader: inout JSONReader) throws(Refusal) in _ = try reader.integer() }
+            }
+        }
+        #expect(array == .malformed)
+    }
+
+    @Test(
+        "base64 of a stated length", .rules("ENV-3", "KEY-6"),
+        arguments: [
+            (#""QUJD""#, true), (#""QU\u004aD""#, true), (#""QUI=""#, false), (#""QUJDRA==""#, false), (#""""#, false),
+            (#"xQUJD""#, false), (#""QUJD"#, false), (#""QU\u004a""#, false), ("", false),
+        ]) func readsBase64(_ text: String, _ accepted: Bool)
+    {
+        let code = code { () throws(Refusal) in
+            _ = try JSONReader.read(Array(text.utf8), subject: "the test") {
+                (reader: inout JSONReader) throws(Refusal) in
+                try reader.base64(count: 3)
+            }
+        }
+        #expect(code == (accepted ? nil : .malformed))
+    }
+
     @Test("members in any order and spacing", .rules("JSN-2", "JSN-4"))
     func readsMembers() throws {
         #expect(try readMembers(#" { "id" : "x" , "\u0062uild" : 42 } "#) == 42)
@@ -75,7 +113,9 @@ struct JSONReaderTests {
         "surrogates", .rules("JSN-5"),
         arguments: [
             (#""\ud83d\ude00""#, true), (#""\ud83d""#, false), (#""\ude00""#, false), (#""\ud83d\u0041""#, false),
-            (#""\ud83dA""#, false), (#""\ude00\ud83d""#, false), (#""\uD83D\uDE00""#, true), (#""\u00e""#, false),
+            (#""\ud83dA""#, false),
+            (#""\ud83dude00""#, false), (#""\ud83d\de00""#, false), (#""\ude00\ud83d""#, false),
+            (#""\uD83D\uDE00""#, true), (#""\u00e""#, false),
             (#""\x41""#, false),
         ]) func judgesSurrogates(_ text: String, _ accepted: Bool)
     {
@@ -87,7 +127,7 @@ struct JSONReaderTests {
             [0xEF, 0xBB, 0xBF, 0x7B, 0x7D], [0xFF, 0xFE, 0x7B, 0, 0x7D, 0], [0, 0x7B, 0, 0x7D],
             [0x22, 0xC0, 0xAF, 0x22],
             [0x22, 0xED, 0xA0, 0x80, 0x22], [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xE2, 0x82, 0x22],
-            [0x22, 0x80, 0x22],
+            [0x22, 0x80, 0x22], [0x22, 0xE2, 0x82, 0x41, 0x22], [0x22, 0xF0, 0x9F, 0x98, 0x41, 0x22],
         ] {
             let code = code { () throws(Refusal) in
                 _ = try JSONReader.read(bytes, subject: "the test") { (reader: inout JSONReader) throws(Refusal) in

@@ -32,6 +32,12 @@ import Testing
         return (gate.path, size)
     }
 
+    @Test(.rules("TAR-15")) func refusesACutBlock() throws {
+        let block = Array(TarMember("name", [1]).block.dropLast())
+        var gate = TarGate()
+        #expect(try refusalCode { try block.withUnsafeBytes { try gate.announce($0) } } == .payloadCorrupt)
+    }
+
     @Test(.rules("TAR-12")) func announcesAFileWithItsPathAndSize() throws {
         var gate = TarGate()
         var member = TarMember("logo.svg", [1, 2, 3])
@@ -149,6 +155,7 @@ import Testing
             "13 path=abcd ", "13 path abcd\n", "13 path=abcd\n\0", "13 pathabcd\n", "5 a=\n", "12", "13 ", "0 ",
             "13 path=abcd\n13 path=abcd\n", "20 mtime=1764470000\n", "13 comment=x\n", "16 linkpath=abc\n",
             "12345678901 path=abcd\n", "7 path=", "9 =abcde\n", "13 PATH=abcd\n", "2 \n", "3 \n",
+            "1 path=a\n", "9xpath=a\n",
         ])
     func refusesOtherRecords(_ records: String) throws {
         #expect(try refusalCode { try Self.file(pax: Array(records.utf8)) } == .payloadCorrupt)

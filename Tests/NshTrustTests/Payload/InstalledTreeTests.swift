@@ -17,8 +17,8 @@ import Testing
         package.files["assets/big.bin"] = Noise.bytes(300_000)
         try package.verify(sink: try DirectorySink(try target.open()))
         try change(target)
-        return try InstalledTree.flaw(
-            in: try target.open(), manifest: SHA256.hash(package.sums), depth: depth, ignoring: ignoring)
+        let manifest = SHA256.hash(package.sums)
+        return try InstalledTree.flaw(in: try target.open(), manifest: manifest, depth: depth, ignoring: ignoring)
     }
 
     @Test(.rules("SUM-2", "SUM-7")) func findsAWholeTreeWhole() throws {
@@ -66,13 +66,63 @@ import Testing
         }
     }
 
-    @Test func findsANameThatIsNotUTF8() throws {
+    @Test(.rules("SUM-6", "SUM-7")) func findsANameThatIsNotUTF8() throws {
         let flaw = try Self.flaw(.files) { target in
             let path = Array(target.path.utf8CString.dropLast()) + [0x2F, -1, 0]
             let file = path.withUnsafeBufferPointer { open($0.baseAddress!, O_CREAT | O_WRONLY, 0o644) }  // not empty
             precondition(file >= 0 && close(file) == 0)
         }
         #expect(flaw?.contains("is not listed") == true)
+    }
+
+    @Test(.rules("SUM-2")) func findsAnotherListOfTheRightForm() throws {
+        let other = PackageBuilder().sums
+        #expect(try Self.flaw(.list) { try $0.write("SHA256SUMS", other) }?.contains("signed with") == true)
+    }
+
+    @Test(.rules("SUM-2", "PTH-1")) func findsAListThatNoPackageMayHave() throws {
+        for path in ["../x", "a//b"] {
+            let target = try TemporaryDirectory()
+            let sums = FileList.serialized([(Array(path.utf8), SHA256.hash([1]))])
+            try target.write("SHA256SUMS", sums)
+            let flaw = try InstalledTree.flaw(in: try target.open(), manifest: SHA256.hash(sums), depth: .list)
+            #expect(flaw?.contains("lists the path") == true, "\(flaw ?? "none")")
+        }
+    }
+
+    @Test(.rules("SUM-2", "LIM-8")) func readsNoListThatIsTooLong() throws {
+        let flaw = try Self.flaw(.list) { #expect(truncate("\($0.path)/SHA256SUMS", 1 << 42) == 0) }
+        #expect(flaw?.contains("SHA256SUMS has") == true)
+    }
+
+    @Test(.rules("SUM-6", "SUM-7", "LIM-21")) func findsADirectoryBelowEveryPackage() throws {
+        let flaw = try Self.flaw(.files) { target in
+            let name = String(repeating: "z", count: 250)
+            try target.write(Array(repeating: name, count: 5).joined(separator: "/") + "/x", [1])
+        }
+        #expect(flaw?.contains("is deeper than any package") == true)
+    }
+
+    @Test(.rules("SUM-7")) func whatCannotBeLookedAtIsNoFlaw() throws {
+        let target = try TemporaryDirectory()
+        let package = PackageBuilder()
+        try package.verify(sink: try DirectorySink(try target.open()))
+        chmod(target.path, 0o755)
+        chmod("\(target.path)/assets", 0)
+        defer { chmod("\(target.path)/assets", 0o755) }
+        let manifest = SHA256.hash(package.sums)
+        func look() throws -> String? {
+            try InstalledTree.flaw(in: try target.open(), manifest: manifest, depth: .files)
+        }
+        let error = #expect(throws: Trouble.self) {
+            // Root may look at everything.
+            if FileSystemRights.canBeAssumed {
+                _ = try FileSystemRights(uid: 12345, gid: 12345, groups: []).perform(look)
+            } else {
+                _ = try look()
+            }
+        }
+        #expect(error?.code == .ioFailure)
     }
 
     @Test func passesOverNamesOfTheStore() throws {

@@ -157,6 +157,14 @@ import Testing
         }
     }
 
+    @Test(.rules("SUM-6")) func aMissingFileOfNoBytesIsMissed() throws {
+        var package = PackageBuilder()
+        package.files["z.bin"] = []
+        #expect(try package.refusal() == nil)
+        package.editMembers = { $0.removeLast() }
+        #expect(try package.refusal() == .manifestMismatch)
+    }
+
     @Test(.rules("SUM-6", "TAR-14")) func aMissingFileFailsAtTheEndMark() throws {
         // Bytes behind the end mark come after it; half an end mark is none.
         let bytesBehind = [UInt8](repeating: 0, count: 1024) + [1]
@@ -317,7 +325,7 @@ import Testing
 
     // MARK: - Watching
 
-    @Test func stopsWhenTheCallerCancels() throws {
+    @Test(.rules("STO-14")) func stopsWhenTheCallerCancels() throws {
         let file = PackageBuilder().build()
         let chain = try PackageBuilder.chain(of: file)
         var input = BytesInput(Array(file[Int(chain.payloadOffset)...]))
@@ -328,7 +336,7 @@ import Testing
         #expect(trouble?.code == .cancelled)
     }
 
-    @Test func stopsAmongBlocksThatHoldNothing() throws {
+    @Test(.rules("STO-14")) func stopsAmongBlocksThatHoldNothing() throws {
         var package = PackageBuilder()
         package.packing = .custom { data in
             // More than three chunks before the first byte of content.
@@ -349,6 +357,27 @@ import Testing
         }
         #expect(trouble?.code == .cancelled)
         #expect(done.withLock { $0 } == chain.payloadOffset + chain.header.payload.chunkSize)
+    }
+
+    @Test(.rules("STO-14")) func stopsWithinAChunkThatHoldsMuch() throws {
+        var package = PackageBuilder()
+        package.packing = .zstd
+        package.files["assets/zeros.bin"] = [UInt8](repeating: 0, count: 4 << 20)
+        let file = package.build()
+        let chain = try PackageBuilder.chain(of: file)
+        #expect(chain.header.payload.chunks.count == 1)
+        var input = BytesInput(Array(file[Int(chain.payloadOffset)...]))
+        let done = Locked<Int64>(0)
+        let sink = CollectingSink()
+        let trouble = #expect(throws: Trouble.self) {
+            try PayloadVerifier.run(
+                chain, input: &input, limits: Limits(), sink: sink,
+                monitor: Monitor(
+                    isCancelled: { done.withLock { $0 } > chain.payloadOffset },
+                    progress: { bytes, _ in done.withLock { $0 = bytes } }))
+        }
+        #expect(trouble?.code == .cancelled)
+        #expect(!sink.files.contains { $0.path == "assets/zeros.bin" })
     }
 
     @Test func tellsItsProgressUpToTheEnd() throws {

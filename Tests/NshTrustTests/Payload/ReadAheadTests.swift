@@ -77,7 +77,7 @@ import Testing
         #expect(code == .payloadCorrupt)
     }
 
-    @Test func stopsWhenTheCallerCancelsOnTheWay() throws {
+    @Test(.rules("STO-14")) func stopsWhenTheCallerCancelsOnTheWay() throws {
         let asked = Locked(0)
         let monitor = Monitor(isCancelled: {
             asked.withLock { count in

@@ -40,6 +40,31 @@ import Testing
         }
     }
 
+    @Test(.rules("PAY-5", "PAY-6")) func refusesABlockThatHoldsMoreThanTheFrameAtItsFirstByte() throws {
+        // What the block decodes to begins with a member that would be refused for itself.
+        func code(stating difference: Int) throws -> RefusalCode? {
+            try Self.code({ $0.editMembers = { $0[0].kind = 0x32 } }) { archive in
+                let whole = ZstdFrame.compressed(archive)
+                let isSingle = whole[4] & 0x20 != 0
+                let start = 5 + (isSingle ? 0 : 1) + [isSingle ? 1 : 0, 2, 4, 8][Int(whole[4] >> 6)]
+                let content = Array(whole[(start + 3)...])
+                var frame = ZstdFrame([ZstdFrame.Block(kind: 2, size: content.count, content: content)])
+                frame.window = nil
+                frame.contentSize = UInt64(archive.count + difference)
+                return frame.encoded
+            }
+        }
+        #expect(try code(stating: 0) == .unsafeMember)
+        #expect(try code(stating: -1) == .payloadCorrupt)
+    }
+
+    @Test(.rules("PAY-5")) func refusesADamagedBlockBehindTheArchive() throws {
+        let code = try Self.code { frame in
+            frame.blocks.append(ZstdFrame.Block(kind: 2, size: 3, content: [0xFF, 0xFF, 0xFF]))
+        }
+        #expect(code == .payloadCorrupt)
+    }
+
     @Test(.rules("PAY-5")) func decodesRuns() throws {
         let code = try Self.code { frame in
             frame.blocks += (0..<8).map { _ in ZstdFrame.Block(kind: 1, size: 131_072, content: [0]) }

@@ -6,7 +6,7 @@ import Testing
 @Suite("Capabilities")
 struct CapabilityTests {
     @Test(
-        "what both allow",
+        "what both allow", .rules("CAP-1", "CAP-3"),
         arguments: [
             (#"{"network":{"hosts":["a.example"]}}"#, nil, #"{"network":{"hosts":["a.example"]}}"#),
             (#"{"network":{"hosts":["a.example"]}}"#, "{}", "{}"),
@@ -47,7 +47,7 @@ struct CapabilityTests {
     }
 
     @Test(
-        "grants that are none",
+        "grants that are none", .rules("CAP-3", "CAP-4"),
         arguments: [
             "", "nil", "[]", "{", #"{"network":{"hosts":["A.example"]}}"#, #"{"network":{"hosts":"a.example"}}"#,
             #"{"network":{"hosts":["*"]}}"#, #"{"network":{"hosts":["a..example"]}}"#,
@@ -67,7 +67,7 @@ struct CapabilityTests {
         #expect(granted.allowsNetwork(to: "h29999.org") && !granted.allowsNetwork(to: "h30000.org"))
     }
 
-    @Test("which hosts are reached") func allowsHosts() throws {
+    @Test("which hosts are reached", .rules("CAP-2", "CAP-3")) func allowsHosts() throws {
         let object: JSONObject = [
             "network": .object(["hosts": .array([.text("api.example.com"), .text("*.cdn.example.com")])])
         ]
@@ -84,6 +84,12 @@ struct CapabilityTests {
             ("stra\u{DF}e.cdn.example.com", false), ("", false),
         ] {
             #expect(capabilities.allowsNetwork(to: host) == allowed, "\(host)")
+        }
+        // 253 bytes are a host name, 254 are none.
+        let labels = ["a", "bb"].map { $0 + String(repeating: "." + String(repeating: "c", count: 58), count: 4) }
+        for (labels, allowed) in zip(labels, [true, false]) {
+            let host = labels + ".cdn.example.com"
+            #expect(host.utf8.count == (allowed ? 253 : 254) && capabilities.allowsNetwork(to: host) == allowed)
         }
         #expect(!capabilities.allowsWebView(of: "api.example.com"))
         #expect(!capabilities.allows("statusBar"))

@@ -181,6 +181,12 @@ struct JudgeTests {
         #expect(test.packageCode(facts(), pinned: [Self.root, Self.otherRoot]) == .revocationsStale)
         test.state.withdrawn[Self.otherRoot.hash] = Self.list
         #expect(test.packageCode(facts(), pinned: [Self.root, Self.otherRoot]) == nil)
+        // Whoever asks for young lists is not content with one that has expired, whatever else is waived.
+        test.policy.listExpiry = .ignoredUnsafely
+        test.state.lists = [summary(issuedAt: Self.now - 9, expiresAt: Self.now)]
+        #expect(test.packageCode(facts()) == nil)
+        test.state.lists = [summary(issuedAt: Self.now - 9, expiresAt: Self.now - 1)]
+        #expect(test.packageCode(facts()) == .revocationsStale)
     }
 
     @Test("the host's runtime", .rules("POL-12", "PKG-10")) func refusesAnOlderRuntime() {

@@ -1,5 +1,6 @@
 import CLinux
 import NshTrust
+import TestSupport
 import Testing
 
 @testable import NshTrustd
@@ -88,7 +89,7 @@ struct PeerOfConnectionTests {
         #expect(peer(0, groups: []) == Peer(uid: 0, gid: 7, pid: 42, groups: []))
     }
 
-    @Test
+    @Test(.rules("API-2"))
     func isNobodyWhenItCannotBeToldApart() {
         #expect(peer(.max) == nil)
         #expect(peer(65534) == nil)

@@ -51,7 +51,7 @@ struct AuthorizationTests {
         engines: Grants.Holders(users: [1002], groups: [2002]), admins: Grants.Holders(users: [1001], groups: [2001]),
         ownUser: 900)
 
-    @Test("each route admits exactly whom the table written by hand names")
+    @Test("each route admits exactly whom the table written by hand names", .rules("API-1", "API-2", "API-6"))
     func matrix() throws {
         let host = try ServiceHost()
         let service = try TrustService(
@@ -72,7 +72,7 @@ struct AuthorizationTests {
         }
     }
 
-    @Test("who is refused learns it before parameters and content type are looked at")
+    @Test("who is refused learns it before parameters and content type are looked at", .rules("API-4", "API-6"))
     func refusalComesFirst() throws {
         let host = try ServiceHost()
         let answer = try host.send(
@@ -80,7 +80,7 @@ struct AuthorizationTests {
         #expect(answer.status == 403 && answer.code == "forbidden")
     }
 
-    @Test("a request that looks like a browser's is refused before anything else")
+    @Test("a request that looks like a browser's is refused before anything else", .rules("API-3"))
     func browsers() throws {
         let host = try ServiceHost()
         for (name, isFromBrowser) in [("evil.example", false), ("localhost:8080", false), ("localhost", true)] {
@@ -93,7 +93,9 @@ struct AuthorizationTests {
         }
     }
 
-    @Test("identity comes before the path, the path before the method, the method before the permission")
+    @Test(
+        "identity comes before the path, the path before the method, the method before the permission",
+        .rules("API-2", "API-4"))
     func order() throws {
         let host = try ServiceHost()
         #expect(try host.send(ServiceHost.head("GET /nowhere", peer: nil)).status == 403)
@@ -105,13 +107,13 @@ struct AuthorizationTests {
     }
 
     @Test(
-        "matching is exact",
+        "matching is exact", .rules("API-4"),
         arguments: ["/v1/Health", "/v1/health/x", "/v1", "/v1/store", "/v2/health", "/v1/apps/a/b"])
     func exactPaths(_ path: String) throws {
         #expect(try ServiceHost().send(ServiceHost.head("GET \(path)")).code == "notFound")
     }
 
-    @Test("a path that does not decode is no path")
+    @Test("a path that does not decode is no path", .rules("API-4"))
     func undecodablePath() throws {
         var head = ServiceHost.head("GET /v1/health")
         head.path = nil

@@ -56,7 +56,7 @@ struct EventHubTests {
         #expect(latencies[98] < 100_000_000)
     }
 
-    @Test("an event is its row: id, kind and document; who asked is shown to administrators only")
+    @Test("an event is its row: id, kind and document; who asked is shown to administrators only", .rules("API-7"))
     func frames() throws {
         try record(1, in: host.core)
         let rows = try host.core.store.read { try $0.events(after: 0, limit: 10).events }
@@ -114,7 +114,7 @@ struct EventHubTests {
         }
     }
 
-    @Test("a follower is told when rows between it and the log are gone")
+    @Test("a follower is told when rows between it and the log are gone", .rules("API-8"))
     func gaps() throws {
         try record(65_700, in: host.core)
         let oldest = try host.core.store.read { try $0.events(after: 0, limit: 1).oldest }

@@ -91,7 +91,7 @@ struct PackageRouteTests {
         #expect(health.status == 503 && health.code == "noTrustedRoots")
     }
 
-    @Test("what cannot be opened is one 404, what is no file 400, what is too large 413")
+    @Test("what cannot be opened is one 404, what is no file 400, what is too large 413", .rules("API-5", "STO-10"))
     func paths() throws {
         let path = try host.file("a.nshpkg", ServiceHost.package(build: 5))
         symlink("/proc/self/fd/0", host.directory.path + "/magic")
@@ -114,7 +114,7 @@ struct PackageRouteTests {
         #expect(try small.send("POST /v1/packages/verify", json(path)).code == "tooLarge")
     }
 
-    @Test("a file is opened with the caller's rights, or not at all")
+    @Test("a file is opened with the caller's rights, or not at all", .rules("API-5", "STO-16"))
     func callersRights() throws {
         let path = try host.file("a.nshpkg", ServiceHost.package(build: 5))
         let stranger = try host.send("POST /v1/packages/verify", json(path), peer: ServiceHost.other)

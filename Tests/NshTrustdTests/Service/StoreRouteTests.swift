@@ -68,7 +68,7 @@ struct StoreRouteTests {
         #expect(event.event.kind == .revocations && event.event.uid == 1001)
     }
 
-    @Test("events come in pages; users and processes are shown to administrators only; what is gone is 410")
+    @Test("events come in pages; users and processes are shown to administrators only", .rules("API-7"))
     func events() throws {
         try host.install(build: 5)
         try host.install(build: 6)
@@ -130,6 +130,15 @@ struct StoreRouteTests {
         #expect(try other.send("GET /v1/apps/com.example.orders").integer("build") == 5)
         let malformed = try other.send("POST /v1/store/import", "{}")
         #expect(malformed.status == 403 && malformed.code == "malformed")
+    }
+
+    @Test("an export that asks for more signing roots is 403 and takes nothing", .rules("API-9", "STO-3"))
+    func importOfAGreaterThreshold() throws {
+        let export = StoreDocument(builds: [], lists: [], rootThreshold: 2).serialized
+        let text = String(decoding: export, as: UTF8.self)
+        let answer = try host.send("POST /v1/store/import", text, peer: ServiceHost.admin)
+        #expect(answer.status == 403 && answer.code == "forbidden")
+        #expect(try host.core.store.read { try $0.greatestThreshold() } == 1)
     }
 
     @Test("a store that cannot be read is 500 with its code, and health is 503")
