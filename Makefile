@@ -70,6 +70,7 @@ test-asan: deps-build ## the Swift tests under AddressSanitizer
 
 # What follows runs as long as it takes; docs/assurance.md says what each proved. `make test` runs a short version of each.
 crashtest: build deps-python deps-test ## the store killed, failed and cut off from power at every system call
+	swift build --build-tests
 	@NSH_LONG=1 scripts/run-suites crash
 
 fuzz: deps-build deps-test ## everything that reads bytes from outside, MINUTES=5 for each of the twenty targets, with AddressSanitizer

@@ -14,9 +14,10 @@ import re
 import shutil
 import signal
 
-from common_crash import (LONG, STRACE, TRIES, Checks, Known, Scenario, Tally, World, digest, everywhere, needs_strace,
-                          remembered, start, tidy, TOOL)
+from common_crash import (STRACE, TOOL, TRIES, Checks, Known, Scenario, Tally, World, digest, everywhere, needs_strace,
+                          start, step)
 from common_daemon import Daemon, within
+from common_judge import remembered, tidy
 
 CALLS = {"openat": ("EIO", "EMFILE"), "openat2": ("EMFILE",), "pwrite64": ("EIO", "ENOSPC"), "write": ("ENOSPC",), "mkdirat": ("ENOSPC",),
          "fdatasync": ("EIO", "ENOSPC"), "fsync": ("EIO",), "syncfs": ("EIO",), "renameat2": ("ENOSPC",), "ftruncate": ("EIO",),
@@ -136,7 +137,7 @@ if __name__ == "__main__":
     scenario = Scenario("daemon", base.template, [], base.before, Known(base.after.builds, {world.issuer: 2}, base.after.installed))
     tally = Tally(Checks())
     todo = points()
-    todo = todo[::4] if LONG else todo[len(todo) // 20::len(todo) // 10]
+    todo = todo[::step(len(todo) // 10, long=4)]
     for call, effect, number, reached, faults in everywhere(attempt, todo):
         kind = "killed" if effect == "kill" else effect
         tally.add(f"{kind}: daemon", f"daemon, {kind} at {call} {number}", reached, faults)

@@ -4,7 +4,7 @@ Each command on a store is recorded once under strace; then it runs anew for eve
 no space (ENOSPC), a broken disk (EIO), a signal (EINTR), no descriptors left (EMFILE). Calls that transfer bytes are also
 made to transfer half of what was asked for, truly (`common_trace`). Status 0 is allowed only when everything is done; else
 status 3 with the code that the documents promise. EINTR and short transfers are no errors: the command must do its work.
-Then `common_crash.judge` looks at the store as after a kill.
+Then `common_judge` looks at the store as after a kill.
 
     .venv/bin/python Tests/crash/faults.py               every 40th point
     NSH_LONG=1 .venv/bin/python Tests/crash/faults.py    every point
@@ -13,10 +13,11 @@ import errno
 import os
 import re
 
-from common_crash import LONG, TRIES, Checks, Tally, World, everywhere, judge, needs_strace, record, strace, traced
+from common_crash import TRIES, Checks, Tally, World, everywhere, needs_strace, record, step, strace, traced
+from common_judge import judge
 from common_trace import IS_SUPPORTED, SHORT
 
-STEP = 1 if LONG else 40
+STEP = step(40)
 WRITES = {"write", "pwrite64", "mkdir", "mkdirat", "renameat2", "linkat", "fsync", "fdatasync", "syncfs", "ftruncate"}
 EVERY = WRITES | {"read", "pread64", "openat", "openat2", "newfstatat", "getdents64", "unlinkat", "readlink", "close", "fchmod", "flock"}
 WAITS = {"read", "pread64", "write", "pwrite64", "openat", "openat2", "flock", "ftruncate", "fsync", "fdatasync", "syncfs", "close",

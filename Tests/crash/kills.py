@@ -2,7 +2,7 @@
 
 Each command on a store is recorded once under strace; then it runs anew for every system call of the record (thread, call,
 n-th) and is killed as it enters that call, so whatever the call before did is done. strace kills what has one thread; a run
-with several goes under the tracer of `common_trace`, which can tell them apart. `common_crash.judge` then says whether
+with several goes under the tracer of `common_trace`, which can tell them apart. `common_judge` then says whether
 anything was lost, is half there, is left over, or keeps the same command from succeeding.
 
     .venv/bin/python Tests/crash/kills.py               every 40th point
@@ -11,10 +11,11 @@ anything was lost, is half there, is left over, or keeps the same command from s
 import os
 import signal
 
-from common_crash import LONG, TRIES, Checks, Tally, World, everywhere, judge, needs_strace, record, strace, traced
+from common_crash import TRIES, Checks, Tally, World, everywhere, needs_strace, record, step, strace, traced
+from common_judge import judge
 from common_trace import IS_SUPPORTED
 
-STEP = 1 if LONG else 40
+STEP = step(40)
 
 
 def attempt(point):

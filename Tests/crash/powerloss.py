@@ -2,7 +2,7 @@
 
 Each command on a store runs once under strace, which writes down every byte. For every moment of that run, the directory
 is rebuilt as it is when the power goes then (`common_replay`): with everything lost that was not synced, with everything
-kept, with each single thing lost alone and kept alone, and with seeded random choices. `common_crash.judge` says whether
+kept, with each single thing lost alone and kept alone, and with seeded random choices. `common_judge` says whether
 anything was lost or is half there, and runs the command again. What a command has reported must be there afterwards.
 
 Then syncs are taken out of the log, one kind after the other: each time the checks must find something, or they are blind.
@@ -14,11 +14,12 @@ import os
 import random
 import shutil
 
-from common_crash import LONG, Checks, Tally, World, everywhere, judge, needs_strace, start, STRACE
+from common_crash import STRACE, Checks, Tally, World, everywhere, needs_strace, start, step
+from common_judge import judge
 from common_replay import OPTIONS, Log, Node, build
 
-STEP = 1 if LONG else 60
-CHOICES = 12 if LONG else 4  # random choices for each moment
+STEP = step(60)
+CHOICES = 4  # random choices for each moment
 SEED = 20261130
 
 

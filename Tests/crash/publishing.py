@@ -16,11 +16,12 @@ import re
 import shutil
 import signal
 
-from common_crash import LONG, TOOL, TRIES, Checks, Tally, World, everywhere, files, needs_strace, record, start, strace, traced
+from common_crash import (TOOL, TRIES, Checks, Tally, World, everywhere, files, needs_strace, record, start, step, strace,
+                          traced)
 from common_trace import IS_SUPPORTED
 from faults import effects, may_fail
 
-STEP = 1 if LONG else 60
+STEP = step(60)
 LEFT = re.compile(r"\.nsh-[0-9a-f]{16}\.tmp")
 
 
