@@ -108,11 +108,14 @@ extension TrustCore {
     }
 
     /// Takes a lease on an installed tree, or returns nil when the tree is not whole and must be extracted again.
-    private func leaseOnWholeTree(of installed: InstalledPackage) throws -> TreeLease? {
+    func leaseOnWholeTree(of installed: InstalledPackage) throws -> TreeLease? {
         do {
             let lease = try TreeLease.take(installed.tree, in: state)
-            let isWhole = try isWhole(installed.tree, installed.facts.manifest)
-            return isWhole ? lease : nil
+            // Since its row was read, the tree may have been removed and another renamed here that has no row yet, and
+            // may never get one. With the row there and the path the lease's own, nobody can move the tree away.
+            let isRecorded = try store.read { try $0.installedPackage(installed.facts.digest)?.tree == installed.tree }
+            guard isRecorded, try lease.isReached(by: installed.tree, in: state) else { return nil }
+            return try isWhole(installed.tree, installed.facts.manifest) ? lease : nil
         } catch let trouble as Trouble where trouble.code == .notInstalled {
             return nil
         }

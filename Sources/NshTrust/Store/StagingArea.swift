@@ -62,6 +62,9 @@ package final class StagingArea: Sendable {
     @discardableResult
     package func removeAbandoned(in transaction: any StoreTransaction) throws(Trouble) -> Int {
         let staging = try state.directory(StateDirectory.stagingName)
+        // What moved them here may not be on the disk yet: cut off from power, a tree with a row must not come back
+        // without some of its files.
+        try staging.syncFileSystem()
         var removed = 0
         for name in try staging.textNames() {
             // The descriptor holds the entry's lock until the entry is gone.

@@ -37,15 +37,25 @@ package final class TreeLease: Sendable {
                 throw isMissing ? missing(tree, in: state) : error
             }
             if try FileLock.take(file.raw, .shared, directory.shown(fileName)) {
-                let locked = try FileStatus.of(descriptor: file.raw, directory.shown(fileName)).identity
                 // While the lock was waited for, the tree may have been removed and another installed.
-                let now = try state.root.directory(beneath: tree)?.status(of: fileName)?.identity
-                if now == locked { return TreeLease(file) }
+                let lease = TreeLease(file)
+                if try lease.isReached(by: tree, in: state) { return lease }
             }
             guard backoff.pause() else {
                 throw Trouble(.storeBusy, "another process keeps \(state.root.shown(tree)) locked")
             }
         }
+    }
+
+    /// Tells whether a path leads to the leased tree.
+    ///
+    /// - Parameters:
+    ///   - tree: The path, relative to the state directory.
+    ///   - state: The state directory.
+    /// - Throws: `ioFailure`.
+    package func isReached(by tree: String, in state: StateDirectory) throws(Trouble) -> Bool {
+        let leased = try FileStatus.of(descriptor: file.raw, state.root.shown(tree)).identity
+        return try state.root.directory(beneath: tree)?.status(of: Self.fileName)?.identity == leased
     }
 
     private static func missing(_ tree: String, in state: StateDirectory) -> Trouble {

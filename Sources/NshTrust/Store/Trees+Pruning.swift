@@ -54,7 +54,8 @@ extension Trees {
             }
         } catch {
             // A tree that cannot be put back is extracted again when its package is opened next.
-            for tree in moved { do { try putBack(tree) } catch {} }
+            // In a transaction, so that no installation has looked before and goes on behind it.
+            if !moved.isEmpty { do { try store.commit { _ in for tree in moved { try putBack(tree) } } } catch {} }
             throw error
         }
         for tree in moved { try tree.staged.discard() }
@@ -102,7 +103,7 @@ extension Trees {
     }
 
     /// Takes the lease of a tree exclusively; nil when it is in use, which a tree without the file cannot be.
-    private func lockOut(_ tree: String) throws -> Lock? {
+    func lockOut(_ tree: String) throws -> Lock? {
         guard let directory = try state.root.directory(beneath: tree),
             try directory.status(of: TreeLease.fileName)?.kind == .regular
         else { return Lock(nil) }
@@ -138,6 +139,7 @@ extension Trees {
             return
         }
         moved.staged.leave()
+        try home.sync()
     }
 
     /// Moves trees without a row aside unless they are in use; of a restored backup, or of a crash before a commit.
@@ -151,8 +153,9 @@ extension Trees {
             }
             for tree in try home.textNames() {
                 let path = "\(StateDirectory.appsName)/\(app)/\(tree)"
-                guard !known.contains(path), try lockOut(path) != nil else { continue }
+                guard !known.contains(path), let lock = try lockOut(path) else { continue }
                 try setAside(tree, of: app, in: home)
+                withExtendedLifetime(lock) {}
                 moved.append(path)
             }
             _ = try apps.removeEmptyDirectory(app)

@@ -116,16 +116,19 @@ package final class Trees: Sendable {
         try setAside.sync()
     }
 
-    /// Undoes the rename of an installation whose transaction failed, unless the tree has got a row since.
+    /// Undoes the rename of an installation whose transaction failed, unless the tree has got a row since or is in use:
+    /// whoever knows the path could lease the tree from the rename on.
     private func takeBack(_ staged: StagedTree, from path: String, digest: Digest, in store: any TrustStore) throws {
         try store.commit { transaction in
             let (app, tree) = Self.parts(of: path)
             guard try transaction.installedPackage(digest) == nil,
                 let home = try state.root.directory(beneath: "\(StateDirectory.appsName)/\(app)"),
-                try home.status(of: tree)?.identity == staged.directory.status().identity
+                try home.status(of: tree)?.identity == staged.directory.status().identity,
+                let lock = try lockOut(path)
             else { return }
             let staging = try state.directory(StateDirectory.stagingName)
             if try home.rename(tree, to: staging, as: staged.name) { staged.comeBack() }
+            withExtendedLifetime(lock) {}
         }
     }
 

@@ -109,9 +109,11 @@ import Testing
     private struct FailingStore: TrustStore {
         let store: SQLiteTrustStore
         let failures: Locked<(left: Int, isFirst: Bool)>
-        init(_ store: SQLiteTrustStore, failures: Int) {
+        let atFailure: @Sendable () throws -> Void
+        init(_ store: SQLiteTrustStore, failures: Int, atFailure: @escaping @Sendable () throws -> Void = {}) {
             self.store = store
             self.failures = Locked((failures, true))
+            self.atFailure = atFailure
         }
         func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value { try store.read(body) }
         func excerpt(of digest: Digest, pinned: [PublicKey]) throws -> PackageExcerpt? {
@@ -127,8 +129,9 @@ import Testing
             if fails && !isFirst { throw Stop() }
             return try store.commit { transaction in
                 let value = try body(transaction)
-                if fails { throw Stop() }
-                return value
+                guard fails else { return value }
+                try atFailure()
+                throw Stop()
             }
         }
     }
@@ -155,6 +158,31 @@ import Testing
         #expect(directory.exists("state/\(package.tree)") == (failures == 2))
         _ = try fixture.install(build: 6)
         #expect(try fixture.trees.isWhole(package.tree, manifest: package.facts.manifest))
+    }
+
+    @Test(.rules("STO-13", "STO-14")) func treeThatSomebodyUsesIsNotTakenBackWhenItsCommitFails() throws {
+        let chain = try StoreFixture.chain(build: 6)
+        let package = StoreFixture.installed(chain)
+        let (tree, state, leases) = (package.tree, fixture.state, Locked<[TreeLease]>([]))
+        let failing = FailingStore(fixture.store, failures: 1) {
+            // Another process knows the path of old and leases what is there now.
+            let lease = try TreeLease.take(tree, in: state)
+            leases.withLock { $0.append(lease) }
+        }
+        do {
+            let staged = try fixture.stage(chain)
+            #expect(throws: Stop.self) {
+                _ = try fixture.trees.install(
+                    staged, app: package.app.id, build: 6, digest: chain.digest, manifest: package.facts.manifest,
+                    in: failing
+                ) { _ in }
+            }
+        }
+        #expect(try fixture.trees.isIntact(tree, manifest: package.facts.manifest))
+        #expect(try prune().setAside.isEmpty)
+        leases.withLock { $0 = [] }
+        #expect(try prune().setAside == [tree])
+        #expect(directory.names("state/staging").isEmpty)
     }
 
     @Test(.rules("STO-13")) func prunesOlderBuildsAndKeepsTheNewest() throws {
