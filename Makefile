@@ -4,6 +4,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 MINUTES ?= 5
+CASES ?= 100000
 TOOL := .build/release/nsh-pkgtool
 DAEMON := .build/release/nsh-trustd
 RELEASE := swift build -c release --static-swift-stdlib --disable-local-rpath
@@ -16,7 +17,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help bench-check demo test build lint format vectors docs readme readme-check install uninstall clean \
 	test-unit test-agreement test-tool test-daemon test-tsan test-asan \
-	fuzz crashtest soak model hostile-host mutants deps-build deps-python deps-test deps-demo
+	fuzz crashtest soak differential model hostile-host mutants deps-build deps-python deps-test deps-demo
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -78,6 +79,9 @@ fuzz: deps-build deps-test ## everything that reads bytes from outside, MINUTES=
 
 soak: build deps-python deps-test ## threads and processes on one store for MINUTES=5, then the log is checked
 	@NSH_LONG=1 NSH_MINUTES=$(MINUTES) scripts/run-suites soak
+
+differential: build deps-python deps-test ## our verdict against the reference on CASES=100000 packages mutated before signing
+	@CASES=$(CASES) NSH_LONG=1 scripts/run-suites agreement/differential
 
 model: deps-python deps-test ## the protocol of accepting a build, explored state by state, and its broken variants
 	@scripts/run-suites model

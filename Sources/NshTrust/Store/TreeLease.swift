@@ -52,6 +52,7 @@ package final class TreeLease: Sendable {
     /// - Parameters:
     ///   - tree: The path, relative to the state directory.
     ///   - state: The state directory.
+    /// - Returns: Whether it does; false when there is nothing at the path.
     /// - Throws: `ioFailure`.
     package func isReached(by tree: String, in state: StateDirectory) throws(Trouble) -> Bool {
         let leased = try FileStatus.of(descriptor: file.raw, state.root.shown(tree)).identity
