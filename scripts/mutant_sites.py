@@ -404,7 +404,7 @@ class Rewriter:
             (r"\bshowsCaller: (call\.isAdmin)\b", "permission", "nsh_passes({n}, ", ")"),
             (r"\bif (head\.isFromBrowser) \{ return true", "permission", "!nsh_passes({n}, !", ")"),
             (r"\breturn (!host\.isEmpty && .*)$", "permission", "!nsh_passes({n}, !(", "))"),
-            (r"\bif (FileSystemRights\.canBeAssumed) \{", "permission", "!nsh_passes({n}, !(", "))"),
+            (r"\bif (takesOnRights\(\)) \{", "permission", "!nsh_passes({n}, !(", "))"),
             (r"\belse if (peer\.uid == ownUser) \{", "permission", "nsh_passes({n}, ", ")"),
             (r"\bnoMagicLinks: (true)\b", "permission", "!nsh_passes({n}, !", ")"),
             (r"\bforbidden: (forbidden)\b", "permission", "nsh_keeps({n}) ? ", " : []"),

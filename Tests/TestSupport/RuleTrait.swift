@@ -52,7 +52,7 @@ public struct RuleReportError: Error {
 }
 
 extension Trait where Self == RuleTrait {
-    /// Cites rules of `docs/package-format.md`, `docs/trust-model.md` or `docs/limits.md`.
+    /// Cites rules of the documents, as `scripts/spec-coverage` finds them.
     ///
     /// - Parameter ids: One or more rule ids, such as `"PKG-3", "POL-7"`.
     /// - Returns: The trait.

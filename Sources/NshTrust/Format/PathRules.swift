@@ -16,12 +16,6 @@ package enum PathRules {
     ///
     /// - Parameter path: The path's bytes, of any length and content.
     /// - Throws: `unsafePath`.
-    package static func check(_ path: UnsafeRawBufferPointer) throws(Refusal) {
-        guard let problem = problem(of: path) else { return }
-        throw Refusal(.unsafePath, "the path “\(Printable.escaped(bytes: path))” \(problem)")
-    }
-
-    /// Refuses a path that breaks a rule.
     package static func check(_ path: [UInt8]) throws(Refusal) {
         guard let problem = problem(of: path) else { return }
         throw Refusal(.unsafePath, "the path “\(Printable.escaped(bytes: path))” \(problem)")
@@ -32,7 +26,6 @@ package enum PathRules {
 
     /// Returns what is wrong with the path, as the end of a sentence about it, or nil.
     package static func problem(of path: UnsafeRawBufferPointer) -> String? {
-        guard !path.isEmpty else { return "is empty" }
         guard path.count <= pathMaxBytes else { return "is longer than \(pathMaxBytes) bytes" }
         var isASCII = true
         var components = 1

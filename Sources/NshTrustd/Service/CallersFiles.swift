@@ -6,15 +6,21 @@ import NshTrust
 struct CallersFiles: Sendable {
     private let ownUser: UInt32
     private let maximumBytes: Int64
+    private let takesOnRights: @Sendable () -> Bool
 
     /// Prepares to open files.
     ///
     /// - Parameters:
     ///   - ownUser: The daemon's user, whose files it may open when it cannot take on others' rights.
     ///   - maximumBytes: Bytes that a package may have.
-    init(ownUser: UInt32, maximumBytes: Int64) {
+    ///   - takesOnRights: Whether the daemon can take on others' rights now.
+    init(
+        ownUser: UInt32, maximumBytes: Int64,
+        takesOnRights: @escaping @Sendable () -> Bool = { FileSystemRights.canBeAssumed }
+    ) {
         self.ownUser = ownUser
         self.maximumBytes = maximumBytes
+        self.takesOnRights = takesOnRights
     }
 
     /// Opens a package for a client.
@@ -30,7 +36,7 @@ struct CallersFiles: Sendable {
     ///   reach; `tooLarge`; `ioFailure` when the client's rights cannot be taken on.
     func open(_ path: String, for peer: Peer, state: StateDirectory) throws -> PackageFile {
         let file: PackageFile
-        if FileSystemRights.canBeAssumed {
+        if takesOnRights() {
             let rights = FileSystemRights(uid: peer.uid, gid: peer.gid, groups: peer.groups)
             let forbidden = try state.databaseFiles()
             // What the body throws must not be taken for the failure of becoming the client.

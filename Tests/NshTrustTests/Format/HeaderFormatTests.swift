@@ -22,4 +22,10 @@ struct HeaderFormatTests {
         }
         #expect(try package.refusal() == expected)
     }
+
+    @Test("a payload has a byte", .rules("PKG-11", "PKG-13")) func refusesAPayloadOfNoBytes() throws {
+        var package = PackageBuilder()
+        package.editHeader = { $0.payload.size = 0 }
+        #expect(try package.refusal() == .malformed)
+    }
 }

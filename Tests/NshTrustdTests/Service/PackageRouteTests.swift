@@ -132,6 +132,17 @@ struct PackageRouteTests {
         #expect(try host.send("POST /v1/packages/verify", json(path), peer: ServiceHost.other).status == 200)
     }
 
+    @Test("without others' rights the daemon opens paths for its own user only", .rules("API-5", "STO-16"))
+    func ownUserOnly() throws {
+        let path = try host.file("a.nshpkg", ServiceHost.package(build: 5))
+        let files = CallersFiles(ownUser: ServiceHost.own.uid, maximumBytes: 1 << 20, takesOnRights: { false })
+        #expect(try files.open(path, for: ServiceHost.own, state: host.core.state).length > 0)
+        let error = #expect(throws: Trouble.self) {
+            try files.open(path, for: ServiceHost.other, state: host.core.state)
+        }
+        #expect(error?.code == .noSuchFile)
+    }
+
     @Test("a body that ends early is a decision, one whose client leaves is not")
     func cutBodies() throws {
         let package = ServiceHost.package(build: 5)
