@@ -49,6 +49,7 @@ extension Certificate {
             publisher: publisher, serial: serial, annotations: annotations)
     }
 
+    /// - Spec: CRT-3, APP-2, JSN-9, LIM-18
     private static func patterns(_ reader: inout JSONReader) throws(Refusal) -> [AppPattern] {
         let patterns = try reader.distinct("apps") { (reader: inout JSONReader) throws(Refusal) in
             let text = try reader.text()
@@ -63,6 +64,7 @@ extension Certificate {
         return patterns
     }
 
+    /// - Spec: CRT-7, JSN-9
     private static func content(_ reader: inout JSONReader) throws(Refusal) -> Set<Content> {
         let kinds = try reader.distinct("content") { (reader: inout JSONReader) throws(Refusal) in
             guard let kind = Content(rawValue: try reader.text()) else {

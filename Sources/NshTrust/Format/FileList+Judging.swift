@@ -98,6 +98,7 @@ extension FileList {
         return slashes
     }
 
+    /// - Spec: SUM-9 … SUM-12, SUM-14
     private static func judgeRequired(
         _ known: Set<KnownFile>, header: PackageHeader, content: Set<Certificate.Content>
     ) throws(Refusal) {

@@ -119,6 +119,8 @@ package struct FileList: Sendable {
     }
 
     /// Tells whether the line names these bytes as its path.
+    ///
+    /// - Spec: SUM-6
     package func hasPath(_ path: UnsafeRawBufferPointer, at entry: Entry) -> Bool {
         guard path.count == entry.path.count else { return false }
         return bytes.withUnsafeBytes { bytes in

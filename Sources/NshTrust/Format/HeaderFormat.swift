@@ -42,6 +42,7 @@ extension PackageHeader {
             annotations: annotations)
     }
 
+    /// - Spec: PKG-8, LIM-20
     private static func capabilities(_ reader: inout JSONReader) throws(Refusal) -> JSONObject {
         let object = try reader.tree(numbers: .integers, compactMax: capabilitiesMaxBytes)
         let count = JSONValue.object(object).serialized.count

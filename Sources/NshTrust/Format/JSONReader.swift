@@ -204,6 +204,7 @@ package struct JSONReader {
     /// - Parameter count: The number of bytes it must hold; any when nil.
     /// - Returns: The bytes.
     /// - Throws: `malformed`.
+    /// - Spec: ENV-3, KEY-6
     package mutating func base64(count: Int? = nil) throws(Refusal) -> [UInt8] {
         var decoded: [UInt8] = []
         try base64(appendingTo: &decoded)
@@ -212,6 +213,8 @@ package struct JSONReader {
     }
 
     /// Reads canonical base64 in quotes and appends what it holds.
+    ///
+    /// - Spec: ENV-3
     package mutating func base64(appendingTo decoded: inout [UInt8]) throws(Refusal) {
         var close = at + 1
         while close < end, bytes[close] != 0x22, bytes[close] != 0x5C { close += 1 }
@@ -243,6 +246,8 @@ package struct JSONReader {
     }
 
     /// Reads any value as a tree.
+    ///
+    /// - Spec: JSN-2, JSN-6, JSN-11, PKG-8, LIM-20
     package mutating func value(numbers: Numbers) throws(Refusal) -> JSONValue {
         guard at < end else { throw malformed("a value is expected") }
         try use(1)
@@ -265,6 +270,8 @@ package struct JSONReader {
     }
 
     /// Reads an object as a tree.
+    ///
+    /// - Spec: JSN-3, PKG-8, LIM-20
     package mutating func tree(numbers: Numbers) throws(Refusal) -> JSONObject {
         var object = JSONObject()
         try dictionary { (reader: inout JSONReader, name: String) throws(Refusal) in
@@ -299,6 +306,7 @@ package struct JSONReader {
         }
     }
 
+    /// - Spec: LIM-20
     private mutating func use(_ count: Int) throws(Refusal) {
         room -= count
         guard room >= 0 else { throw malformed("it is larger than allowed") }
@@ -333,6 +341,7 @@ package struct JSONReader {
         return isInteger
     }
 
+    /// - Spec: JSN-6, JSN-7, PKG-8
     private static func integer(_ spelling: ArraySlice<UInt8>) -> Int64? {
         let negative = spelling.first == 0x2D
         let digits = negative ? spelling.dropFirst() : spelling

@@ -4,7 +4,7 @@
 /// read here is all that is ever understood of the archive: extraction is driven by it (docs/decisions/0009).
 /// The gate sees header blocks and the data of pax headers; the caller sees to lengths, padding, order and contents.
 ///
-/// - Spec: TAR-1 … TAR-12, TAR-17
+/// - Spec: TAR-1 … TAR-12, TAR-15, TAR-17
 package struct TarGate: Sendable {
     /// Bytes of a block, the unit of an archive.
     package static let blockCount = 512

@@ -2,7 +2,7 @@
 ///
 /// What fails is thrown when the bytes that should stand there are asked for: the failure at the lowest offset wins.
 ///
-/// - Spec: PAY-1 … PAY-6
+/// - Spec: PAY-1 … PAY-6, STO-14
 final class ArchiveStream {
     private let nextPiece: () throws -> UnsafeRawBufferPointer?
     private let monitor: Monitor

@@ -3,7 +3,7 @@
 /// For a member, in this order: its header block by itself, its path, whether it is the one that `SHA256SUMS` has next,
 /// its size, its data.
 ///
-/// - Spec: TAR-13 … TAR-15, SUM-1 … SUM-12
+/// - Spec: TAR-13 … TAR-15, SUM-1 … SUM-12, PTH-1 … PTH-8, LIM-8, LIM-9, LIM-12
 struct ArchiveWalk {
     private let stream: ArchiveStream
     private let header: PackageHeader

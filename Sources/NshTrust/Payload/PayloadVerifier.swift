@@ -10,7 +10,7 @@ package struct PayloadSummary: Hashable, Sendable {
 
 /// Rule 13: reads the payload of a package once, front to back, and finds that it is what the signed header says.
 ///
-/// - Spec: POL-13, PAY-1 … SUM-15
+/// - Spec: POL-13, PAY-1 … PAY-6, PKG-5
 package enum PayloadVerifier {
     /// Verifies a payload and hands its files to a sink.
     ///

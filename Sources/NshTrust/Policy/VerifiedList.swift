@@ -67,6 +67,7 @@ package struct VerifiedList: Sendable {
         try VerifiedList(signed: signed, envelope: envelope, payloadDigest: payloadDigest, state: state, policy: policy)
     }
 
+    /// - Spec: REV-17, STO-3
     private init(
         signed: (list: RevocationList, roots: [PublicKey]), envelope: [UInt8], payloadDigest: Digest,
         state: any TrustState, policy: Policy

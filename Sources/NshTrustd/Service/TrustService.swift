@@ -108,7 +108,7 @@ final class TrustService: HTTPService {
         return finish(response, route: nil, since: MonotonicTime.nanoseconds())
     }
 
-    /// - Spec: API-2, API-3, API-4, API-6
+    /// - Spec: API-2, API-3, API-4, API-6, API-7
     private func admit(_ head: RequestHead, _ started: UInt64, _ number: inout Int?) throws(Problem) -> Call {
         guard !BrowserRule.refuses(head) else {
             throw Problem(.forbidden, "requests of browsers, and to other hosts than localhost, are not answered")
