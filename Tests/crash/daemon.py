@@ -19,12 +19,15 @@ from common_crash import (STRACE, TOOL, TRIES, Checks, Known, Scenario, Tally, W
 from common_daemon import Daemon, within
 from common_judge import remembered, tidy
 
-CALLS = {"openat": ("EIO", "EMFILE"), "openat2": ("EMFILE",), "pwrite64": ("EIO", "ENOSPC"), "write": ("ENOSPC",), "mkdirat": ("ENOSPC",),
+CALLS = {"openat": ("EIO", "EMFILE"), "openat2": ("EMFILE",), "pwrite64": ("EIO", "ENOSPC"), "write": (), "mkdirat": ("ENOSPC",),
          "fdatasync": ("EIO", "ENOSPC"), "fsync": ("EIO",), "syncfs": ("EIO",), "renameat2": ("ENOSPC",), "ftruncate": ("EIO",),
          "pread64": ("EIO",), "flock": (), "fcntl": (), "close": (), "newfstatat": ("EIO",), "unlinkat": ("EIO",)}
 # A daemon that could not read its roots while it started says so, trusts nobody, and is to be started again.
 NO_ROOTS = "noTrustedRoots"
-HONEST = {"ioFailure", "storeFull", "storeBusy", "overloaded", NO_ROOTS}
+# A client never learns why a path of its own cannot be opened.
+HONEST = {"ioFailure", "storeFull", "storeBusy", "overloaded", "noSuchFile", NO_ROOTS}
+# The system's loader, before the program begins.
+LOADER = 127
 
 
 class Traced(Daemon):
@@ -85,7 +88,7 @@ def attempt(point):
             faults.append(f"ended by itself with {daemon.process.returncode}: {daemon.log()[-300:]}")
     else:
         faults += [f"said {one}" for one in said if one not in HONEST | {"done", None}]
-        if not daemon.alive() and daemon.process.returncode != 3:
+        if not daemon.alive() and daemon.process.returncode not in (3, LOADER):
             faults.append(f"ended with {daemon.process.returncode}: {daemon.log()[-300:]}")
     if NO_ROOTS in said:
         daemon.stop()

@@ -57,8 +57,8 @@ def honesty(ending, call, effect):
         return [ending.brief()]
     if call.name == "write" and "(1, " in call.text:
         return [] if "cannot write to standard output" in ending.err else [ending.brief()]
-    expected = "storeFull" if effect == "ENOSPC" else "ioFailure"
-    return [] if ending.code == expected else [f"expected {expected}: {ending.brief()}"]
+    expected = {"ENOSPC": ["storeFull"], "EINTR": ["ioFailure", "storeBusy"]}.get(effect, ["ioFailure"])
+    return [] if ending.code in expected else [f"expected {' or '.join(expected)}: {ending.brief()}"]
 
 
 def attempt(point):
