@@ -12,6 +12,7 @@
 #include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -86,6 +87,23 @@ static int report(int failed, const struct stat *s, struct nsh_stat *result) {
 int nsh_fstat(int descriptor, struct nsh_stat *result) {
     struct stat s;
     return report(fstat(descriptor, &s), &s, result);
+}
+
+int nsh_is_kernel_file(int descriptor) {
+    /* The f_type of statfs(2): those of <linux/magic.h>, and of file systems that keep theirs to themselves. */
+    static const long kernel[] = {
+        0x9fa0 /* proc */, 0x62656572 /* sysfs */, 0x64626720 /* debugfs */, 0x74726163 /* tracefs */,
+        0x73636673 /* securityfs */, 0x27e0eb /* cgroup */, 0x63677270 /* cgroup2 */, 0xcafe4a11 /* bpf */,
+        0x62656570 /* configfs */, 0xde5e81e4 /* efivarfs */, 0x6165676c /* pstore */, 0x42494e4d /* binfmt_misc */,
+        0xf97cff8c /* selinuxfs */, 0x43415d53 /* smackfs */, 0x5a3c69f0 /* apparmorfs */, 0x65735543 /* fusectl */,
+        0x07655821 /* resctrl */, 0x19800202 /* mqueue */, 0x1cd1 /* devpts */, 0x6e736673 /* nsfs */,
+        0x09041934 /* anonymous inodes */, 0xabba1974 /* xenfs */, 0x6e667364 /* nfsd */, 0x67596969 /* rpc_pipefs */,
+    };
+    struct statfs s;
+    if (fstatfs(descriptor, &s)) return -errno;
+    for (unsigned i = 0; i < sizeof kernel / sizeof *kernel; i++)
+        if ((long)s.f_type == kernel[i]) return 1;
+    return 0;
 }
 
 int nsh_fstatat(int directory, const char *path, int follow, struct nsh_stat *result) {

@@ -32,9 +32,9 @@ public struct PackageFile: ~Copyable, Sendable {
 
     private init(fromFile path: String, limits: Limits) throws {
         let shown = Printable.escaped(path)
-        let descriptor = try InputFile.open(path, what: shown)
-        let status = try FileStatus.of(descriptor: descriptor.raw, shown)
-        guard status.kind == .regular else { throw Trouble(.notARegularFile, "\(shown) is not a regular file") }
+        let file = try PlainFile.open(path, name: shown)
+        let status = file.status
+        let descriptor = file.take()
         var input = FileInput(descriptor: descriptor.raw, name: shown)
         let prefix = try ContainerPrefix(parsing: try input.bytes(upTo: ContainerPrefix.count), limits: limits)
         let certificate = try input.bytes(upTo: prefix.certificateCount)

@@ -48,6 +48,12 @@ struct nsh_stat {
 int nsh_fstat(int descriptor, struct nsh_stat *result);
 int nsh_fstatat(int directory, const char *path, int follow, struct nsh_stat *result);
 
+/*
+ * Whether an open file is the kernel's own: of /proc, /sys and their like, where a read may wait, consume what it reads, or
+ * set something in motion. 1 or 0; also for descriptors that open nothing.
+ */
+int nsh_is_kernel_file(int descriptor);
+
 /* Asks the kernel not to write this process's memory to a core file and bars other processes of the user. */
 int nsh_forbid_core_dumps(void);
 

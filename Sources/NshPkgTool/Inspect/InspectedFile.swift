@@ -19,6 +19,7 @@ enum InspectedFile {
     /// - Throws: `Trouble` when it cannot be read, `Refusal` when it is none of what the tool knows.
     static func read(_ path: String) throws -> InspectedFile {
         let limits = Limits()
+        if path != "-", try SecretKeyFile.isOne(path) { return .secretKey(try SecretKeyFile(reading: path)) }
         var source = try Source(path)
         let start = try source.bytes(upTo: ContainerPrefix.count)
         if let first = start.first, first == ContainerPrefix.magic[0] {
@@ -39,10 +40,7 @@ enum InspectedFile {
                 "this is no package, certificate, revocation list or key file of nsh-pkgtool")
         }
         if bytes.count < 1 << 14, String(decoding: bytes, as: UTF8.self).contains("\"nsh-secret-key-1\"") {
-            guard path != "-" else {
-                throw Refusal(.unsupportedFormat, "a secret key file is not taken from standard input")
-            }
-            return .secretKey(try SecretKeyFile(reading: path))
+            throw Refusal(.unsupportedFormat, "a secret key file is not taken from standard input")
         }
         return .document(try Envelope(parsingDraft: bytes), bytes: bytes)
     }

@@ -31,6 +31,7 @@ enum Signer: ~Copyable {
         try ProcessGuard.forbidCoreDumps()
         let file = try SecretKeyFile(reading: path)
         if let warning = file.warning { try invocation.console.warning(warning) }
+        try ProcessGuard.warnOfSwap(invocation.console)
         return try file.open {
             if let passwordFile = invocation.arguments.value("password-file") {
                 return try Passphrase(readingFile: passwordFile)
@@ -48,7 +49,9 @@ enum Signer: ~Copyable {
     }
 
     private static func head(_ path: String) throws -> [UInt8] {
-        var source = try Source(path == "-" ? "./-" : path)
-        return try source.bytes(upTo: 128)
+        let file = try PlainFile.open(path, name: Terminal.safe(path))
+        // A longer one is no public key, and what is secret in it is not for this memory.
+        guard file.status.size <= 45 else { return [] }
+        return try file.take().contents(limit: 45, Terminal.safe(path))
     }
 }

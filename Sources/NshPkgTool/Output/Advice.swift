@@ -54,7 +54,7 @@ enum Advice {
         case .storeBusy: "another process keeps the store; try again"
         case .storeCorrupt:
             "restore the state directory from a backup; an empty one would forget which builds were accepted"
-        case .storeFull: "make room on the file system of the state directory"
+        case .storeFull: "make room on the file system that is written to; what was there is as it was"
         case .storeNewer: "a newer nsh-pkgtool wrote this store; use that one"
         case .storeUnsafe: "the state directory must belong to you, and nobody else may write it: chmod go-w DIR"
         case .wrongPassphrase: "try again; if the passphrase is right, the key file is damaged"

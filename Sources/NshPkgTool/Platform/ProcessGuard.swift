@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import NshPublishing
 import NshTrust
 
 /// Keeps what this process holds in memory from leaving it: by a core file, another process, or a crash report.
@@ -15,5 +16,13 @@ enum ProcessGuard {
         _ = try SystemCall.check("cannot forbid core files") { nsh_forbid_core_dumps() }
         // Swift's runtime may have been told to report crashes with what is in memory.
         for number in [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP] { signal(number, SIG_DFL) }
+    }
+
+    /// Warns when the system did not let a secret that is loaded be kept out of swap.
+    static func warnOfSwap(_ console: Console) throws(OutputFailure) {
+        guard SecretKey.mayReachSwap else { return }
+        try console.warning(
+            "this process may not lock memory, so secrets could be written to swap; raise the limit (ulimit -l), "
+                + "or switch swap off")
     }
 }

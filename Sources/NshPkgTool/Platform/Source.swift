@@ -1,4 +1,3 @@
-import CLinux
 import Glibc
 import NshTrust
 
@@ -19,18 +18,8 @@ struct Source: ~Copyable {
             return
         }
         let shown = Terminal.safe(path)
-        // Without O_NONBLOCK a named pipe would hang the tool before it could be refused.
-        let raw = try SystemCall.check("cannot open \(shown)") {
-            nsh_openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
-        }
-        let file = OwnedDescriptor(owning: raw)
-        var status = nsh_stat()
-        _ = try SystemCall.check("cannot look at \(shown)") { nsh_fstat(raw, &status) }
-        guard status.mode & S_IFMT == S_IFREG else {
-            let kind = status.mode & S_IFMT == S_IFDIR ? "a directory" : "not a regular file"
-            throw Trouble(.notARegularFile, "\(shown) is \(kind)")
-        }
-        descriptor = raw
+        let file = try PlainFile.open(path, name: shown).take()
+        descriptor = file.raw
         owned = consume file
         self.shown = shown
     }

@@ -21,6 +21,8 @@ enum InspectVerb {
         run: run)
 
     private static func run(_ invocation: Invocation) throws -> ExitStatus {
+        // One of the files may be a secret key.
+        try ProcessGuard.forbidCoreDumps()
         let roots = RootLookup.find(options: invocation.arguments.values("root"), environment: invocation.environment)
         for bad in roots.bad { try invocation.console.warning("\(Terminal.safe(bad.path)): \(bad.failure.message)") }
         let inspection = Inspection(

@@ -33,10 +33,12 @@ enum KeygenVerb {
         if isSealed {
             let passphrase = try passphrase(for: name, invocation)
             key = try SecretKey.generate()
+            try ProcessGuard.warnOfSwap(invocation.console)
             Interruption.remember()
             paths = try KeyFiles.create(key, named: name, sealedWith: passphrase)
         } else {
             key = try SecretKey.generate()
+            try ProcessGuard.warnOfSwap(invocation.console)
             Interruption.remember()
             paths = try KeyFiles.createUnsealed(key, named: name)
         }

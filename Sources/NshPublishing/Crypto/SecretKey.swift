@@ -12,6 +12,10 @@ public struct SecretKey: ~Copyable, Sendable {
     /// The public half, computed from the seed.
     package let publicKey: PublicKey
 
+    /// Whether the system has refused to lock the memory of a key or passphrase of this process, which `ulimit -l` allows;
+    /// they may then be written to swap, wiped though they are in memory.
+    public static var mayReachSwap: Bool { SecretMemory.isRefusedALock }
+
     /// The public half in base64: the content of a `.pub` file without its line feed.
     public var publicKeyText: String { publicKey.base64 }
 

@@ -1,10 +1,11 @@
 import CSodium
 internal import NshTrust
+internal import Synchronization
 
 /// Bytes that are kept out of swap and core files, fenced by guard pages, and wiped when their owner goes.
 ///
 /// Locking is libsodium's `sodium_mlock`, which the kernel may refuse when the process may lock no more memory; the
-/// bytes are fenced and wiped all the same.
+/// bytes are fenced and wiped all the same, and `isRefusedALock` says so.
 struct SecretMemory: ~Copyable, @unchecked Sendable {
     // Sendable: the memory is written only inside `init`, made read-only before it returns, and freed by its one owner.
     private let base: UnsafeMutableRawPointer
@@ -23,6 +24,8 @@ struct SecretMemory: ~Copyable, @unchecked Sendable {
         guard let base = sodium_malloc(count) else {
             throw Trouble(.ioFailure, "cannot allocate \(count) bytes of locked memory")
         }
+        // It has been tried already, but only this tells how it went.
+        if sodium_mlock(base, count) != 0 { Self.refused.store(true, ordering: .relaxed) }
         do {
             try fill(UnsafeMutableRawBufferPointer(start: base, count: count))
             guard sodium_mprotect_readonly(base) == 0 else {
@@ -38,8 +41,20 @@ struct SecretMemory: ~Copyable, @unchecked Sendable {
 
     deinit { sodium_free(base) }
 
+    private static let refused = Atomic(false)
+
+    /// Whether the system has refused to lock what this process holds: then it may be written to swap.
+    static var isRefusedALock: Bool { refused.load(ordering: .relaxed) }
+
     /// Lends the bytes; they must not be kept.
-    borrowing func withBytes<Result>(_ body: (UnsafePointer<UInt8>) throws -> Result) rethrows -> Result {
+    borrowing func withBuffer<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try body(UnsafeRawBufferPointer(start: base, count: count))
+    }
+
+    /// Lends the bytes; they must not be kept.
+    borrowing func withBytes<Result: ~Copyable>(
+        _ body: (UnsafePointer<UInt8>) throws -> Result
+    ) rethrows -> Result {
         try body(UnsafePointer(base.assumingMemoryBound(to: UInt8.self)))
     }
 }

@@ -4,14 +4,10 @@ internal import NshTrust
 
 /// Small files that are read whole.
 package enum InputFile {
-    /// What was read, and who may read it.
+    /// What was read.
     package struct Content: Sendable {
         /// The bytes of the file.
         package let bytes: [UInt8]
-        /// Whether group or others may read or write it.
-        package let isOpenToOthers: Bool
-        /// The permission bits.
-        package let mode: UInt32
     }
 
     /// Reads a regular file whole.
@@ -20,16 +16,13 @@ package enum InputFile {
     ///   - path: The file; symbolic links are followed.
     ///   - limit: The most bytes it may have.
     ///   - what: What the file is, for messages: `the certificate`.
-    /// - Returns: The bytes, and who may use the file.
+    /// - Returns: The bytes.
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`; `limitExceeded` for a longer file.
     package static func read(_ path: String, limit: Int, what: String) throws -> Content {
         let name = "\(what) \(Printable.escaped(path))"
-        let descriptor = try open(path, what: name)
-        var status = nsh_stat()
-        _ = try SystemCall.check("cannot examine \(name)") { nsh_fstat(descriptor.raw, &status) }
-        guard status.mode & S_IFMT == S_IFREG else {
-            throw Trouble(.notARegularFile, "\(name) is not a regular file")
-        }
+        let file = try PlainFile.open(path, name: name)
+        let status = file.status
+        let descriptor = file.take()
         guard status.size <= UInt64(limit) else {
             throw Refusal(.limitExceeded, "\(name) has \(status.size) bytes, the limit is \(limit)")
         }
@@ -49,21 +42,42 @@ package enum InputFile {
             throw Refusal(.limitExceeded, "\(name) has more than \(limit) bytes")
         }
         bytes.removeLast(bytes.count - filled)
-        return Content(bytes: bytes, isOpenToOthers: status.mode & 0o077 != 0, mode: status.mode & 0o7777)
+        return Content(bytes: bytes)
     }
 
-    /// Opens a file for reading without waiting for the other end of a pipe.
+    /// A file that was read into locked memory.
+    struct LockedContent: ~Copyable {
+        /// Where the bytes of the file are, from the start.
+        let memory: SecretMemory
+        /// How many there are.
+        let count: Int
+        /// The permission bits.
+        let mode: UInt32
+    }
+
+    /// Reads a regular file whole into locked memory, without another copy.
     ///
-    /// - Returns: The open file.
-    /// - Throws: `noSuchFile` or `ioFailure`.
-    static func open(_ path: String, what: String) throws -> OwnedDescriptor {
-        guard !path.utf8.contains(0), !path.isEmpty else {
-            throw Trouble(.noSuchFile, "\(what): there is no such file")
+    /// - Parameters:
+    ///   - path: The file; symbolic links are followed.
+    ///   - limit: The most bytes it may have.
+    ///   - name: What to call it in messages, escaped.
+    /// - Returns: The bytes, and who may use the file.
+    /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`; `limitExceeded` for a longer file.
+    static func readLocked(_ path: String, limit: Int, name: String) throws -> LockedContent {
+        let file = try PlainFile.open(path, name: name)
+        let mode = file.status.permissions
+        let descriptor = file.take()
+        var filled = 0
+        let memory = try SecretMemory(count: limit + 1) { buffer in
+            while filled < buffer.count {
+                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+                let count = try readSome(descriptor.raw, rest, what: name)
+                if count == 0 { break }
+                filled += count
+            }
         }
-        return OwnedDescriptor(
-            owning: try SystemCall.check("cannot open \(what)") {
-                nsh_openat(AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0)
-            })
+        guard filled <= limit else { throw Refusal(.limitExceeded, "\(name) has more than \(limit) bytes") }
+        return LockedContent(memory: memory, count: filled, mode: mode)
     }
 
     /// Reads what one call gives, and repeats the call when a signal interrupted it.

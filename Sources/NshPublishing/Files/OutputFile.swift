@@ -21,7 +21,7 @@ package struct OutputFile: ~Copyable {
     ///   - mode: Its permissions, before the umask.
     ///   - isExact: Whether they hold whatever the umask.
     /// - Throws: `notARegularFile` when a directory, a device or the like stands there, `noSuchFile` without the
-    ///   directory, `ioFailure`.
+    ///   directory, `storeFull` when there is no room, `ioFailure`.
     package init(at path: String, mode: UInt32 = 0o644, isExact: Bool = false) throws {
         let (parent, name) = try Self.split(path)
         let shown = Printable.escaped(path)
@@ -38,14 +38,13 @@ package struct OutputFile: ~Copyable {
         }
         let temporaryName = ".nsh-\(Hex.encode(try Sodium.randomBytes(8))).tmp"
         let directoryNumber = directory.raw
-        let descriptor = OwnedDescriptor(
-            owning: try SystemCall.check("cannot create a file beside \(shown)") {
-                nsh_openat(directoryNumber, temporaryName, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
-            })
+        let created = nsh_openat(directoryNumber, temporaryName, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
+        guard created >= 0 else { throw Directory.failed(-created, "cannot create a file beside \(shown)") }
+        let descriptor = OwnedDescriptor(owning: created)
         guard !isExact || fchmod(descriptor.raw, mode) == 0 else {
             let number = errno
             unlinkat(directory.raw, temporaryName, 0)
-            throw SystemCall.trouble(number, "cannot protect \(shown)")
+            throw Directory.failed(number, "cannot protect \(shown)")
         }
         self.descriptor = descriptor
         self.directory = directory
@@ -61,36 +60,36 @@ package struct OutputFile: ~Copyable {
 
     /// Adds bytes at the end of what was written.
     ///
-    /// - Throws: `ioFailure`.
+    /// - Throws: `storeFull` when there is no room, `ioFailure`.
     package borrowing func write(_ bytes: UnsafeRawBufferPointer) throws {
         try OutputFile.write(bytes, to: descriptor.raw, what: Printable.escaped(path))
     }
 
     /// Adds bytes at the end of what was written.
     ///
-    /// - Throws: `ioFailure`.
+    /// - Throws: `storeFull` when there is no room, `ioFailure`.
     package borrowing func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try write($0) } }
 
     /// Puts the file in its place, for good: it survives the loss of power.
     ///
-    /// - Throws: `ioFailure`; then nothing has changed, or the message says that the file is in its place and may not
+    /// - Throws: `storeFull`, `ioFailure`; then nothing has changed, or the message says that the file is in its place and may not
     ///   stay there.
     package consuming func keep() throws {
         try sync()
         guard renameat(directory.raw, temporaryName, directory.raw, name) == 0 else {
-            throw SystemCall.trouble(errno, "cannot put \(Printable.escaped(path)) in its place")
+            throw Directory.failed(errno, "cannot put \(Printable.escaped(path)) in its place")
         }
         try syncDirectory()
     }
 
     /// Puts the file in its place when nothing is there; `syncDirectory` makes that survive the loss of power.
     ///
-    /// - Throws: `exists`, `ioFailure`; then nothing has changed.
+    /// - Throws: `exists`, `storeFull`, `ioFailure`; then nothing has changed.
     borrowing func place() throws {
         try sync()
         let result = nsh_rename_no_replace(directory.raw, temporaryName, directory.raw, name)
         guard result >= 0 else {
-            throw SystemCall.trouble(-result, "cannot put \(Printable.escaped(path)) in its place")
+            throw Directory.failed(-result, "cannot put \(Printable.escaped(path)) in its place")
         }
     }
 
@@ -114,7 +113,7 @@ package struct OutputFile: ~Copyable {
     private borrowing func sync() throws {
         let result = nsh_fsync(descriptor.raw)
         guard result >= 0 else {
-            throw SystemCall.trouble(-result, "cannot write \(Printable.escaped(path))")
+            throw Directory.failed(-result, "cannot write \(Printable.escaped(path))")
         }
     }
 
@@ -134,7 +133,7 @@ package struct OutputFile: ~Copyable {
             let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
             if count < 0 {
                 if errno == EINTR { continue }
-                throw SystemCall.trouble(errno, "cannot write \(what)")
+                throw Directory.failed(errno, "cannot write \(what)")
             }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }

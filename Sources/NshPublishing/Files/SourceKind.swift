@@ -14,10 +14,7 @@ enum SourceKind {
     ///
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`.
     static func checkReadable(_ path: String) throws {
-        let descriptor = try InputFile.open(path, what: Printable.escaped(path))
-        guard try FileStatus.of(descriptor: descriptor.raw, Printable.escaped(path)).kind == .regular else {
-            throw Trouble(.notARegularFile, "\(Printable.escaped(path)) is neither a directory nor a regular file")
-        }
+        _ = try PlainFile.open(path, name: Printable.escaped(path))
     }
 
     /// Refuses an output inside the directory that is published, in which nothing is ever written.

@@ -36,7 +36,8 @@ public enum KeyFiles {
             let document = SecretKeyDocument(
                 protection: .sealed(cost), nonce: nonce, salt: salt, publicKey: key.publicKey,
                 secret: try seal.seal(key, under: passphrase))
-            return try write(document, named: name)
+            let text = document.serialized + [0x0A]
+            return try write({ try text.withUnsafeBytes($0) }, of: document, named: name)
         }
     }
 
@@ -52,9 +53,9 @@ public enum KeyFiles {
         try publicly {
             let document = SecretKeyDocument(
                 protection: .none, nonce: [UInt8](repeating: 0, count: SeedSeal.nonceCount),
-                salt: [UInt8](repeating: 0, count: SeedSeal.saltCount), publicKey: key.publicKey,
-                secret: key.withSeed { Array(UnsafeBufferPointer(start: $0, count: SecretKey.seedCount)) })
-            return try write(document, named: name)
+                salt: [UInt8](repeating: 0, count: SeedSeal.saltCount), publicKey: key.publicKey, secret: [])
+            let text = try SecretKeyText.text(of: document, holding: key)
+            return try write({ try text.withBuffer($0) }, of: document, named: name)
         }
     }
 
@@ -97,11 +98,22 @@ public enum KeyFiles {
         return Paths(publicKey: name + ".pub", secretKey: name + ".secret")
     }
 
-    private static func write(_ document: SecretKeyDocument, named name: String) throws -> Paths {
+    /// Writes both files.
+    ///
+    /// - Parameters:
+    ///   - lend: Lends the text of the secret one, a line feed included.
+    ///   - document: What it says.
+    ///   - name: Path and name of both without their endings.
+    /// - Returns: Their paths.
+    /// - Throws: As `create(_:named:sealedWith:cost:)`.
+    private static func write(
+        _ lend: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void, of document: SecretKeyDocument,
+        named name: String
+    ) throws -> Paths {
         let paths = try paths(of: name)
         let secret = try make(paths.secretKey, mode: 0o600)
         let open = try make(paths.publicKey, mode: 0o644)
-        try secret.write(document.serialized + [0x0A])
+        try lend { try secret.write($0) }
         try open.write(Array(document.statedPublicKey.base64.utf8) + [0x0A])
         // The secret comes first: should the process end between the two, no public key is there that nobody can use.
         try place(secret)

@@ -33,7 +33,7 @@ struct SecretKeyDocument: Sendable {
     let salt: [UInt8]
     /// The public half as the file states it: shown, and compared with the computed one.
     let statedPublicKey: PublicKey
-    /// 32 bytes as they are, or 48 sealed ones.
+    /// The 48 sealed bytes; of a file that was read, as many zeros as `SecretKeyText` holds bytes.
     let secret: [UInt8]
 
     /// Makes the document of a new key file.

@@ -2,8 +2,8 @@ package import NshTrust
 
 /// A secret key file that has been read and not been opened.
 ///
-/// Of a file without a passphrase this value holds the seed in memory that is not locked: let go of it once the key is
-/// open. Printing or reflecting it shows the path and nothing else.
+/// What is secret in it lies in locked memory from the first read on. Printing or reflecting it shows the path and nothing
+/// else.
 ///
 /// - Spec: KEY-6, KEY-7, KEY-8
 public struct SecretKeyFile: Sendable {
@@ -12,6 +12,13 @@ public struct SecretKeyFile: Sendable {
     /// Something the owner should mend, such as permissions that let others read the file; nil when all is well.
     public let warning: String?
     private let document: SecretKeyDocument
+    private let text: Text
+
+    /// Shared by the copies of the file.
+    private final class Text: Sendable {
+        let parts: SecretKeyText
+        init(_ parts: consuming SecretKeyText) { self.parts = parts }
+    }
 
     /// Bytes that a key file may have.
     static let maximumCount = 16 << 10
@@ -26,13 +33,40 @@ public struct SecretKeyFile: Sendable {
     }
 
     private init(fromFile path: String) throws {
-        let content = try InputFile.read(path, limit: Self.maximumCount, what: "the secret key file")
-        document = try SecretKeyDocument(parsing: content.bytes)
+        let name = "the secret key file \(Printable.escaped(path))"
+        let content = try InputFile.readLocked(path, limit: Self.maximumCount, name: name)
+        let text = Text(
+            try content.memory.withBytes { bytes in
+                try SecretKeyText(parting: UnsafeRawBufferPointer(start: bytes, count: content.count))
+            })
+        let document = try SecretKeyDocument(parsing: text.parts.document)
+        guard text.parts.withSecret({ $0.count == document.secret.count }) else {
+            throw Refusal.malformed("\(name) is malformed: “secret” is no canonical base64")
+        }
+        self.document = document
+        self.text = text
         self.path = path
+        let mode = content.mode
         warning =
-            content.isOpenToOthers
-            ? "the secret key file \(Printable.escaped(path)) has mode \(String(content.mode, radix: 8)): "
+            mode & 0o077 != 0
+            ? "\(name) has mode \(String(mode, radix: 8)): "
                 + "others may use the key; chmod 600 it, or revoke the key if others had access" : nil
+    }
+
+    /// Tells whether a file says that it is a secret key file, looking at it in locked memory only.
+    ///
+    /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`.
+    package static func isOne(_ path: String) throws -> Bool {
+        let mark = Array("\"nsh-secret-key-1\"".utf8)
+        do {
+            let content = try InputFile.readLocked(path, limit: maximumCount, name: Printable.escaped(path))
+            return content.memory.withBytes { bytes in
+                let text = UnsafeBufferPointer(start: bytes, count: content.count)
+                return text.indices.contains { text[$0...].starts(with: mark) }
+            }
+        } catch let refusal as Refusal where refusal.code == .limitExceeded {
+            return false
+        }
     }
 
     /// Whether a passphrase is needed to open it.
@@ -58,11 +92,13 @@ public struct SecretKeyFile: Sendable {
             let key: SecretKey
             switch document.protection {
             case .none:
-                key = try SecretKey(seed: document.secret)
+                key = try text.parts.withSecret { secret in try SecretKey(fillingSeed: { $0.copyMemory(from: secret) })
+                }
             case .sealed(let cost):
                 let seal = SeedSeal(
                     salt: document.salt, nonce: document.nonce, cost: cost, associatedData: document.associatedData)
-                key = try seal.open(document.secret, with: try passphrase())
+                let sealed = text.parts.withSecret { Array($0) }
+                key = try seal.open(sealed, with: try passphrase())
             }
             guard key.publicKey == document.statedPublicKey else {
                 throw Refusal.malformed(

@@ -103,6 +103,8 @@ extension Directory {
         guard errno == EISDIR || errno == EPERM else {
             throw SystemCall.trouble(errno, "cannot remove \(text) in \(path)")
         }
+        // An empty one needs no descriptor, of which there may be none left.
+        if unlinkat(raw, name, AT_REMOVEDIR) == 0 || errno == ENOENT { return }
         guard levels > 0 else { throw Trouble(.ioFailure, "cannot remove \(text): it is deeper than any tree of ours") }
         let result = nsh_openat(raw, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
         if result == -ENOENT { return }

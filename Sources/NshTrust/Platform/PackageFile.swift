@@ -21,9 +21,6 @@ package final class PackageFile: Sendable {
 
     /// Opens a path.
     ///
-    /// The path is looked at through a descriptor that opens nothing, so that neither a FIFO is waited for, nor a device
-    /// set in motion, nor a database's lock dropped by closing a second descriptor of it.
-    ///
     /// - Parameters:
     ///   - path: Any path; symbolic links are followed.
     ///   - forbidden: Files that are never opened here: the store's database and journal.
@@ -35,23 +32,11 @@ package final class PackageFile: Sendable {
         _ path: String, forbidden: Set<FileIdentity> = [], noMagicLinks: Bool = false
     ) throws(Trouble) -> PackageFile {
         let name = Printable.escaped(path, limit: 1000)
-        guard !path.utf8.contains(0) else { throw Trouble(.noSuchFile, "a path holds a NUL: \(name)") }
-        let looked = OwnedDescriptor(
-            owning: try SystemCall.check("cannot open \(name)") {
-                noMagicLinks
-                    ? nsh_open_no_magic_links(AT_FDCWD, path, nsh_o_path())
-                    : nsh_openat(AT_FDCWD, path, nsh_o_path(), 0)
-            })
-        let status = try judge(looked.raw, name, forbidden, orThrow: noMagicLinks ? .noSuchFile : .notARegularFile)
-        let result = nsh_openat(AT_FDCWD, "/proc/self/fd/\(looked.raw)", O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
-        // The file is there; what may be missing is /proc.
-        guard result != -ENOENT else { throw Trouble(.ioFailure, "cannot read \(name): /proc is not mounted") }
-        guard result >= 0 else { throw SystemCall.trouble(-result, "cannot read \(name)") }
-        let opened = OwnedDescriptor(owning: result)
-        guard try FileStatus.of(descriptor: opened.raw, name).identity == status.identity else {
-            throw Trouble(.ioFailure, "cannot read \(name): /proc leads to another file")
+        let file = try PlainFile.open(path, name: name, noMagicLinks: noMagicLinks) { (status) throws(Trouble) in
+            try refuse(forbidden, status, name, as: noMagicLinks ? .noSuchFile : .notARegularFile)
         }
-        return PackageFile(opened, length: status.size, name: name)
+        let length = file.status.size
+        return PackageFile(file.take(), length: length, name: name)
     }
 
     /// Takes a caller's descriptor, which stays the caller's.
@@ -65,20 +50,18 @@ package final class PackageFile: Sendable {
         _ descriptor: Int32, forbidden: Set<FileIdentity> = []
     ) throws(Trouble) -> PackageFile {
         let name = "descriptor \(descriptor)"
-        let status = try judge(descriptor, name, forbidden, orThrow: .notARegularFile)
+        let status = try PlainFile.status(of: descriptor, name)
+        try refuse(forbidden, status, name, as: .notARegularFile)
         let own = OwnedDescriptor(
             owning: try SystemCall.check("cannot use \(name)") { nsh_duplicate(descriptor) })
         return PackageFile(own, length: status.size, name: name)
     }
 
-    private static func judge(
-        _ descriptor: Int32, _ name: String, _ forbidden: Set<FileIdentity>, orThrow code: TroubleCode
-    ) throws(Trouble) -> FileStatus {
-        let status = try FileStatus.of(descriptor: descriptor, name)
-        guard status.kind == .regular else { throw Trouble(.notARegularFile, "\(name) is not a regular file") }
+    private static func refuse(
+        _ forbidden: Set<FileIdentity>, _ status: FileStatus, _ name: String, as code: TroubleCode
+    ) throws(Trouble) {
         guard !forbidden.contains(status.identity) else {
             throw Trouble(code, "\(name) is the trust store’s own database, not a package")
         }
-        return status
     }
 }

@@ -14,6 +14,7 @@ final class SQLiteConnection: @unchecked Sendable {
     }
 
     private let handle: OpaquePointer
+    private let path: String
     private let name: String
     /// Whether the last failure was an interrupted change that a connection with write access has to undo.
     private(set) var metInterruptedChange = false
@@ -28,6 +29,7 @@ final class SQLiteConnection: @unchecked Sendable {
     /// - Throws: `storeCorrupt`, `ioFailure` and the other codes of `SQLiteFailure`.
     /// - Spec: STO-7
     init(path: String, mode: Mode) throws(Trouble) {
+        self.path = path
         name = Printable.escaped(path)
         var opened: OpaquePointer?
         let access = mode == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
@@ -186,7 +188,7 @@ final class SQLiteConnection: @unchecked Sendable {
         let inThread = errno
         metInterruptedChange = SQLiteFailure.isInterruptedChange(result)
         return SQLiteFailure.trouble(
-            result, systemError: systemError(inThread), text: String(cString: sqlite3_errmsg(handle)),
+            result, systemError: systemError(result, inThread), text: String(cString: sqlite3_errmsg(handle)),
             "cannot \(verb) trust store \(name)")
     }
 
@@ -195,13 +197,21 @@ final class SQLiteConnection: @unchecked Sendable {
     /// SQLite often keeps it for itself: where it takes a failed read for damage, and where a sync fails. The database's
     /// file then remembers it, the journal's does not, for it is closed by now. So what the thread's errno says of a disk
     /// counts, too; each statement begins with 0 there.
-    private func systemError(_ inThread: Int32) -> Int32 {
+    private func systemError(_ code: Int32, _ inThread: Int32) -> Int32 {
         let noted = sqlite3_system_errno(handle)
+        // A journal that cannot be made is looked for once more, and "not found" is what is remembered.
+        if code & 0xFF == SQLITE_CANTOPEN, noted == ENOENT, hasNoFileToSpare { return ENOSPC }
         if noted != 0 { return noted }
         var ofFile: Int32 = 0
         let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile)
         if result == SQLITE_OK, ofFile != 0 { return ofFile }
         return [EIO, ENOSPC, EDQUOT].contains(inThread) ? inThread : 0
+    }
+
+    /// Whether the file system has room for no further file, however many bytes are free.
+    private var hasNoFileToSpare: Bool {
+        var found = statvfs()
+        return statvfs(path, &found) == 0 && found.f_files > 0 && found.f_favail == 0
     }
 
     /// Makes the trouble of a value that this program would not have written.

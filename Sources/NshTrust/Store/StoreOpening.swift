@@ -151,20 +151,27 @@ struct StoreOpening {
         guard try state.root.status(of: StateDirectory.databaseName) == nil else { return }
         try judgeRemains()
         for leftover in [Self.makingName, Self.makingName + "-journal"] { try state.root.removeTree(leftover) }
-        try state.root.makeEmptyFile(Self.makingName, permissions: 0o600)
-        do {
-            let connection = try SQLiteConnection(
-                path: try state.absolutePath(of: Self.makingName), mode: .readWrite)
-            connection.beginWaiting(seconds: busyTimeoutSeconds)
-            try configure(connection, journal: "memory")
-            try connection.script("BEGIN IMMEDIATE; PRAGMA application_id = \(Schema.applicationID);")
-            try apply(schema.steps[...], to: connection)
+        do throws(Trouble) {
+            try make()
+        } catch {
+            // On a full disk the room is given back; when it cannot be, the next start does so, and the first error counts.
+            do { try state.root.removeTree(Self.makingName) } catch {}
+            throw error
         }
         // Complete and synced, or not there at all.
         guard try state.root.rename(Self.makingName, to: state.root, as: StateDirectory.databaseName) else {
             throw Trouble(.ioFailure, "\(state.root.shown(StateDirectory.databaseName)) appeared while it was made")
         }
         try state.root.sync()
+    }
+
+    private func make() throws(Trouble) {
+        try state.root.makeEmptyFile(Self.makingName, permissions: 0o600)
+        let connection = try SQLiteConnection(path: try state.absolutePath(of: Self.makingName), mode: .readWrite)
+        connection.beginWaiting(seconds: busyTimeoutSeconds)
+        try configure(connection, journal: "memory")
+        try connection.script("BEGIN IMMEDIATE; PRAGMA application_id = \(Schema.applicationID);")
+        try apply(schema.steps[...], to: connection)
     }
 
     private func migrate(_ connection: SQLiteConnection) throws(Trouble) {

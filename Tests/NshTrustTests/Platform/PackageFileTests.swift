@@ -39,6 +39,16 @@ import Testing
         }
     }
 
+    /// Reading one may wait for ever, consume what others wait for, or read this process's memory.
+    @Test(.rules("STO-10"), arguments: ["/proc/self/mem", "/proc/self/environ", "/proc/version", "/sys/kernel/notes"])
+    func refusesTheKernelsOwnFiles(_ path: String) throws {
+        guard access(path, F_OK) == 0 else { return }
+        #expect(try Self.code(path) == .notARegularFile)
+        let descriptor = OwnedDescriptor(owning: open(path, O_RDONLY))
+        let trouble = #expect(throws: Trouble.self) { _ = try PackageFile.duplicate(descriptor.raw) }
+        #expect(trouble?.code == .notARegularFile)
+    }
+
     @Test func refusesTheStoresDatabaseByAnyName() throws {
         let directory = try TemporaryDirectory()
         let path = try directory.write("state.sqlite")
