@@ -850,7 +850,7 @@ end: do
             faults--;
             damages--;
             if
-            :: where[p] == APPS && users[p] == 0 ->
+            :: where[p] == APPS && users[p] == 0 && IN(rows, build[p]) && transaction == NOBODY ->
                 whole[p] = 0; synced[p] = 0; excused = excused | BIT(build[p])
             :: else
             fi;

@@ -30,10 +30,14 @@ SECONDS = 6 * 3600 if LONG else 600
 INSTANCES = {
     "three-openers": ("3 builds by 3 processes, one of them killed at any step",
                       {"SCENE": 321, "PRUNES": 0, "FAULTS": 1, "POWERLOSSES": 0, "FAILURES": 0}),
-    "pruning": ("2 processes that open one build and one that prunes; a kill, a failed commit, a loss of power or a damage",
-                {"OPENERS": 2, "SCENE": 22, "FAULTS": 1, "DAMAGES": 1}),
+    "pruning": ("2 processes that open one build and one that prunes or removes, while the lists are applied",
+                {"OPENERS": 2, "SCENE": 22, "FAULTS": 0}),
 }
 LONG_INSTANCES = {
+    "pruning-killed": ("the same without lists, any process killed at any step",
+                       {"OPENERS": 2, "SCENE": 22, "FAULTS": 1, "POWERLOSSES": 0, "FAILURES": 0, "LISTS": 0}),
+    "pruning-faults": ("the same, any one kill, failed commit, loss of power or damage",
+                       {"OPENERS": 2, "SCENE": 22, "FAULTS": 1, "DAMAGES": 1}),
     "one-build-thrice": ("3 processes that open one build, one that prunes, any one fault",
                          {"SCENE": 222, "FAULTS": 1}),
     "any-two-faults": ("2 processes that open one build and one that prunes, any two faults",
@@ -62,12 +66,12 @@ VARIANTS = {
     "NO_DIRECTORY_SYNC": ("recorded_tree_survives_power_loss", {**POWER, **ALONE}),
     "PRUNE_WITHOUT_LEASE": ("no_tree_in_use_is_removed", NOTHING),
     "LEASE_AFTER_COMMIT": ("opened_tree_is_there_and_whole", NOTHING),
+    "PUT_BACK_OUTSIDE_A_TRANSACTION": ("recorded_tree_is_there_and_whole", {**FAILED, "CRASHES": 1, "FAULTS": 2}),
 }
 # These need hundreds of thousands of states and more; the long run looks for them.
 LONG_VARIANTS = {
     "CLEAN_WITHOUT_SYNC": ("no_half_tree_is_visible", {**POWER, "CRASHES": 1, "FAULTS": 2}),
     "PUT_BACK_WITHOUT_SYNC": ("recorded_tree_survives_power_loss", {**FAILED, "POWERLOSSES": 1, "FAULTS": 2}),
-    "PUT_BACK_OUTSIDE_A_TRANSACTION": ("recorded_tree_is_there_and_whole", {**FAILED, "CRASHES": 1, "FAULTS": 2}),
     "ASIDE_WITHOUT_LEASE": ("pruning_leaves_what_is_used", {**CRASH, **THREE}),
     "LEASE_WITHOUT_READING_THE_ROW": ("accepted_is_recorded", {**NOTHING, **THREE, "LISTS": 0}),
     "TAKE_BACK_WITHOUT_LEASE": ("no_tree_in_use_is_removed", {**FAILED, **THREE}),
