@@ -17,7 +17,7 @@ MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help bench-check demo test build lint format vectors docs readme readme-check install uninstall clean \
 	test-unit test-agreement test-tool test-daemon test-tsan test-asan \
-	fuzz crashtest soak differential model hostile-host mutants deps-build deps-python deps-test deps-demo
+	attack fuzz crashtest soak differential model hostile-host mutants deps-build deps-python deps-test deps-demo
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -70,6 +70,9 @@ test-asan: deps-build ## the Swift tests under AddressSanitizer
 	ASAN_OPTIONS=detect_leaks=0 $(SANITIZED_TEST) --sanitize=address --scratch-path .build/asan
 
 # What follows runs as long as it takes; docs/assurance.md says what each proved. `make test` runs a short version of each.
+attack: build deps-python deps-test ## the 150 public faults of docs/known-attacks.md, each played against this project
+	@scripts/run-attacks
+
 crashtest: build deps-python deps-test ## the store killed, failed and cut off from power at every system call
 	swift build --build-tests
 	@NSH_LONG=1 scripts/run-suites crash

@@ -102,7 +102,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["NshTrust", "CSodium", "CSQLite", "CZstd"], path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
-            name: "NshTrustTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive"],
+            name: "NshTrustTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive", "CSodium"],
             swiftSettings: strict),
         .testTarget(
             name: "NshPublishingTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive"],

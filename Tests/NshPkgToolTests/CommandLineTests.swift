@@ -1,5 +1,6 @@
 import NshCommandLine
 import NshTrust
+import TestSupport
 import Testing
 
 @testable import NshPkgTool
@@ -70,6 +71,7 @@ struct CommandLineTests {
     }
 
     @Test(
+        .attack("M2"),
         arguments: [
             Mistake(words: [], message: "needs FILE"),
             Mistake(words: ["a", "b", "c"], message: "“c” is too much"),

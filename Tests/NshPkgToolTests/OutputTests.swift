@@ -1,6 +1,7 @@
 import NshCommandLine
 import NshTrust
 import NshTrustWire
+import TestSupport
 import Testing
 
 @testable import NshPkgTool
@@ -9,7 +10,7 @@ import Testing
 struct OutputTests {
     // MARK: - The message table
 
-    @Test(arguments: RefusalCode.allCases)
+    @Test(.attack("M15", "M16"), arguments: RefusalCode.allCases)
     func advisesOnEachRefusal(_ code: RefusalCode) throws {
         let hint = Advice.hint(code)
         check(hint)
@@ -18,7 +19,7 @@ struct OutputTests {
         #expect(Failure(NshError(Refusal(code, "m"))) == Failure(Refusal(code, "m")))
     }
 
-    @Test(arguments: TroubleCode.allCases)
+    @Test(.attack("M15"), arguments: TroubleCode.allCases)
     func advisesOnEachTrouble(_ code: TroubleCode) {
         if let hint = Advice.hint(code) { check(hint) }
         #expect(Failure(Trouble(code, "m")).status == (code == .badRequest ? .usage : .undecided))
@@ -58,10 +59,13 @@ struct OutputTests {
         #expect(JSONLine.text(object) == #"{"z":-1,"a":[null,true,"é\"\\\n\t"],"o":{"n":1.5}}"#)
     }
 
-    @Test(arguments: [
-        ("\u{1B}[31m", #""\u001b[31m""#), ("\u{9B}", #""\u009b""#), ("\u{202E}x", #""\u202ex""#), ("\0", #""\u0000""#),
-        ("\u{E0041}", #""\udb40\udc41""#), ("\u{7F}", #""\u007f""#), ("\r", #""\u000d""#), ("😀", "\"😀\""),
-    ])
+    @Test(
+        .attack("M8"),
+        arguments: [
+            ("\u{1B}[31m", #""\u001b[31m""#), ("\u{9B}", #""\u009b""#), ("\u{202E}x", #""\u202ex""#),
+            ("\0", #""\u0000""#),
+            ("\u{E0041}", #""\udb40\udc41""#), ("\u{7F}", #""\u007f""#), ("\r", #""\u000d""#), ("😀", "\"😀\""),
+        ])
     func escapesWhatTerminalsActOn(_ row: (text: String, json: String)) {
         #expect(JSONLine.text(["t": .text(row.text)]) == "{\"t\":\(row.json)}")
     }

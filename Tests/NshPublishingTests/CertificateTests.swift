@@ -36,6 +36,7 @@ import Testing
     }
 
     @Test(
+        .attack("C14", "D3"),
         .rules("CRT-2", "CRT-3", "CRT-6", "CRT-7", "APP-2"),
         arguments: [
             { $0.apps = [] }, { $0.apps = ["com.*.app"] }, { $0.apps = ["a.b", "a.b"] }, { $0.apps = ["single"] },

@@ -4,22 +4,23 @@ extension PackageBuilder {
     /// When tests decide unless they say otherwise: within the default certificate's window.
     public static let now: Int64 = 1_764_480_000
 
-    /// Runs the rules 1 to 12 on a package file, with the default root pinned and nothing in the store.
+    /// Runs the rules 1 to 12 on a package file, with nothing in the store.
     ///
     /// - Parameters:
     ///   - file: The package's bytes.
     ///   - policy: What the host asks for.
     ///   - now: The time of the decision, in seconds since 1970 UTC.
+    ///   - roots: The pinned roots.
     /// - Returns: The chain that rules 1 to 12 accept.
     /// - Throws: `Refusal`.
     package static func chain(
-        of file: [UInt8], policy: Policy = Policy(), now: Int64 = PackageBuilder.now
+        of file: [UInt8], policy: Policy = Policy(), now: Int64 = PackageBuilder.now,
+        roots: [PublicKey] = [TestKey.root.publicKey]
     ) throws -> VerifiedChain {
         let prefix = try ContainerPrefix(parsing: Array(file.prefix(ContainerPrefix.count)), limits: policy.limits)
         let middle = ContainerPrefix.count + prefix.certificateCount
         let end = middle + prefix.headerCount
         guard file.count >= end else { throw Refusal(.truncated, "the file ends within an envelope") }
-        let roots = [TestKey.root.publicKey]
         let judge = try Judge(policy: policy, pinned: roots, state: EmptyTrustState(), clock: now)
         var established = Established()
         return try Examination(roots: roots, judge: judge).verify(

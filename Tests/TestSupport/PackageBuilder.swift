@@ -89,15 +89,15 @@ public struct PackageBuilder: Sendable {
     public var editFile: (@Sendable (inout [UInt8]) -> Void)?
 
     /// Starts with a good package.
-    public init() {}
-
-    /// Starts with a good package of a build.
-    public init(build: Int64, app: String = "com.example.orders") {
+    public init(build: Int64 = 42, app: String = "com.example.orders") {
         self.app.build = build
         self.app.id = Self.id(app)
     }
 
     // MARK: - Making
+
+    /// The magic and the version of a package file.
+    private static let start: [UInt8] = [0x89, 0x4E, 0x53, 0x48, 0x50, 0x4B, 0x47, 0x0A, 1, 0, 0, 0]
 
     /// Makes the package file.
     public func build() -> [UInt8] {
@@ -116,13 +116,12 @@ public struct PackageBuilder: Sendable {
         editCertificateEnvelope?(&certificateEnvelope)
         var headerEnvelope = Envelope.signed(.package, headerBytes, by: signedBy, edit: editHeaderSignatures).serialized
         editHeaderEnvelope?(&headerEnvelope)
-        guard
-            let prefix = ContainerPrefix(
-                certificateCount: certificateEnvelope.count, headerCount: headerEnvelope.count)
-        else { fatalError("envelopes are neither empty nor 4 GiB") }
+        let lengths = [certificateEnvelope.count, headerEnvelope.count].flatMap { count in
+            (0..<4).map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }
+        }
         var body = payload.bytes
         damagePayload?(&body)
-        var file = prefix.serialized + certificateEnvelope + headerEnvelope + body
+        var file = Self.start + lengths + certificateEnvelope + headerEnvelope + body
         editFile?(&file)
         return file
     }

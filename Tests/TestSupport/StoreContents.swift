@@ -5,13 +5,14 @@ import NshTrust
 /// Everything that a state directory holds, for a test that nothing of it has changed.
 ///
 /// Every row of every table but the decision log, and every file with the digest of its content. The log has a count of
-/// its own, since a refused `open` adds a row to it (POL-21).
+/// its own, since a refused `open` adds to it (POL-21). That there is a directory for staging is no matter; what is in it
+/// is.
 package struct StoreContents: Equatable, Sendable {
     /// The rows, each as its table and its values.
     package let rows: [String]
     /// The files and directories, each with what it holds.
     package let files: [String]
-    /// The rows of the decision log.
+    /// The decisions in the log, merged ones counted each.
     package let events: Int
 
     /// Whether an open failed for a reason of the test's own.
@@ -27,7 +28,7 @@ package struct StoreContents: Equatable, Sendable {
     package init(of path: String) throws {
         let isThere = FileManager.default.fileExists(atPath: path)
         let names = isThere ? try FileManager.default.subpathsOfDirectory(atPath: path).sorted() : []
-        files = names.filter { !$0.hasPrefix("trust.sqlite") }.map { name in
+        files = names.filter { !$0.hasPrefix("trust.sqlite") && $0 != "staging" }.map { name in
             guard let data = FileManager.default.contents(atPath: "\(path)/\(name)") else { return name }
             return "\(name) \(SHA256.hash(Array(data)).hex)"
         }
@@ -40,7 +41,9 @@ package struct StoreContents: Equatable, Sendable {
         rows = try tables.filter { $0 != "events" && !$0.hasPrefix("sqlite_") }.flatMap { table in
             try database.rows("SELECT * FROM \(table)").map { "\(table): \($0.joined(separator: " | "))" }.sorted()
         }
-        events = try tables.contains("events") ? database.rows("SELECT sequence FROM events").count : 0
+        events =
+            try tables.contains("events")
+            ? database.rows("SELECT count FROM events").compactMap { Int($0[0]) }.reduce(0, +) : 0
     }
 
     private final class Database {

@@ -32,6 +32,12 @@ extension TemporaryDirectory {
         precondition(Glibc.remove("\(path)/\(name)") == 0, "remove \(name): \(errno)")
     }
 
+    /// Removes a file, if there is one.
+    package func remove(ifPresent name: String) {
+        guard Glibc.remove("\(path)/\(name)") != 0 else { return }
+        precondition(errno == ENOENT, "remove \(name): \(errno)")
+    }
+
     /// Reads a file.
     package func read(_ name: String) throws -> [UInt8] {
         Array(try Data(contentsOf: URL(fileURLWithPath: "\(path)/\(name)")))

@@ -81,7 +81,7 @@ import Testing
         #expect(try open() == TestKeys.key(1).publicKey)
     }
 
-    @Test(.rules("KEY-8")) func refusesAnUnsealedFileWhosePublicHalfWasAltered() throws {
+    @Test(.attack("F8"), .rules("KEY-8")) func refusesAnUnsealedFileWhosePublicHalfWasAltered() throws {
         try KeyFiles.createUnsealed(TestKeys.key(1), named: scratch.file("release"))
         var object = try document()
         object["public"] = .text(try TestKeys.key(2).publicKeyText)
@@ -89,7 +89,7 @@ import Testing
         expectRefusal(.malformed) { _ = try open() }
     }
 
-    @Test(.rules("KEY-8")) func refusesASealedFileThatSealsThePublicHalfOfAnotherKey() throws {
+    @Test(.attack("F8"), .rules("KEY-8")) func refusesASealedFileThatSealsThePublicHalfOfAnotherKey() throws {
         let other = try TestKeys.key(2).publicKey
         let (salt, nonce) = ([UInt8](repeating: 1, count: 16), [UInt8](repeating: 2, count: 24))
         let open = SecretKeyDocument(
@@ -103,6 +103,7 @@ import Testing
     }
 
     @Test(
+        .attack("F9"),
         .rules("KEY-6", "LIM-25"),
         arguments: [
             ("cipher", JSONValue.text("none")), ("cipher", .text("aes256gcm")), ("cipher", .null),
@@ -124,7 +125,7 @@ import Testing
         expectRefusal(.malformed) { _ = try SecretKeyFile(reading: scratch.file("release.secret")) }
     }
 
-    @Test(.rules("KEY-6"), arguments: [31, 33, 48, 64, 96])
+    @Test(.attack("F9"), .rules("KEY-6"), arguments: [31, 33, 48, 64, 96])
     func refusesAnUnsealedSecretThatIsNoSeed(count: Int) throws {
         try KeyFiles.createUnsealed(TestKeys.key(1), named: scratch.file("release"))
         var object = try document()
@@ -153,14 +154,14 @@ import Testing
         #expect(try SecretKeyFile(reading: scratch.file("release.secret")).isSealed)
     }
 
-    @Test(.rules("KEY-9")) func createsSecretsForTheirOwnerAloneWhateverTheUmask() throws {
+    @Test(.attack("M4"), .rules("KEY-9")) func createsSecretsForTheirOwnerAloneWhateverTheUmask() throws {
         let old = umask(0)
         defer { umask(old) }
         try sealed()
         #expect(scratch.mode("release.secret") == 0o600)
     }
 
-    @Test(.rules("KEY-9"), arguments: ["release.pub", "release.secret"])
+    @Test(.attack("M4"), .rules("KEY-9"), arguments: ["release.pub", "release.secret"])
     func overwritesNeitherFileAndLeavesNone(taken: String) throws {
         scratch.write(taken, "mine")
         expectTrouble(.exists) { try sealed() }
@@ -220,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func printsNoSecretWhateverPrintsIt() throws {
+    @Test(.attack("M5")) func printsNoSecretWhateverPrintsIt() throws {
         try KeyFiles.createUnsealed(TestKeys.key(7), named: scratch.file("open"))
         let file = try SecretKeyFile(reading: scratch.file("open.secret"))
         var dumped = ""

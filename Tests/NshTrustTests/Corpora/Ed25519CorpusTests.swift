@@ -7,7 +7,8 @@ import Testing
 /// Public Ed25519 vectors: Wycheproof, the speccheck table, RFC 8032, and ed25519.cr.yp.to's list.
 @Suite("Ed25519 corpus", .enabled(if: SharedCorpora.isAvailable), .rules("KEY-4", "KEY-5"))
 struct Ed25519CorpusTests {
-    @Test("Wycheproof: every valid signature verifies, every invalid one does not") func agreesWithWycheproof() throws {
+    @Test("Wycheproof: every valid signature verifies, every invalid one does not", .attack("F4"))
+    func agreesWithWycheproof() throws {
         struct File: Decodable {
             struct Group: Decodable {
                 struct Key: Decodable { let pk: String }
@@ -32,7 +33,8 @@ struct Ed25519CorpusTests {
         #expect(count == file.numberOfTests && count > 80)
     }
 
-    @Test("speccheck: the answers are libsodium's row") func agreesWithSpeccheck() throws {
+    @Test("speccheck: the answers are libsodium's row", .attack("F1", "F2", "F3", "F4", "F11"))
+    func agreesWithSpeccheck() throws {
         struct Case: Decodable { let message: String, pub_key: String, signature: String }
         struct Expected: Decodable {
             struct Row: Decodable { let index: Int, libsodium: Bool }

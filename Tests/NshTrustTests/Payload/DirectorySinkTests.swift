@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func saysThatTheDiskIsFull() throws {
+    @Test(.attack("I10")) func saysThatTheDiskIsFull() throws {
         #expect(Directory.failed(ENOSPC, "cannot write x").code == .storeFull)
         #expect(Directory.failed(EDQUOT, "cannot write x").code == .storeFull)
     }

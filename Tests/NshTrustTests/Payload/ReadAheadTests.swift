@@ -62,7 +62,7 @@ import Testing
         #expect(code == .truncated)
     }
 
-    @Test(.rules("PAY-1")) func refusesAFileThatIsRewrittenWhileItIsRead() throws {
+    @Test(.attack("G11"), .rules("PAY-1")) func refusesAFileThatIsRewrittenWhileItIsRead() throws {
         let directory = try TemporaryDirectory()
         let package = Self.package(.none)
         let bytes = package.build()

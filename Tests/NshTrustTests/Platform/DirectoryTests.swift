@@ -50,7 +50,7 @@ import Testing
         #expect(temporary.names() == ["b", "c"])
     }
 
-    @Test func removesDeepTreeWithLinksAndStrangeNames() throws {
+    @Test(.attack("H22")) func removesDeepTreeWithLinksAndStrangeNames() throws {
         var path = "tree"
         for level in 0..<40 { #expect(mkdir(temporary.path(path), 0o700) == 0); path += "/\(level)" }
         try write("x", to: "tree/0/file")

@@ -58,7 +58,9 @@ import Testing
         #expect(directory.names("state/staging").isEmpty)
     }
 
-    @Test(arguments: [true, false]) func risingBuildsAtOnceLoseNoneAndNeverFall(sharesOneStore: Bool) async throws {
+    @Test(.attack("K1", "K2", "K16"), arguments: [true, false]) func risingBuildsAtOnceLoseNoneAndNeverFall(
+        sharesOneStore: Bool
+    ) async throws {
         let path = directory.path("state")
         let chains = try (1...40).map { try StoreFixture.chain(build: $0) }
         let shared = try SQLiteTrustStore.open(in: try StateDirectory.open(path))
@@ -82,7 +84,7 @@ import Testing
         #expect(try shared.problems() == [])
     }
 
-    @Test func readersSeeWholeListsWhileListsAreReplaced() async throws {
+    @Test(.attack("K16")) func readersSeeWholeListsWhileListsAreReplaced() async throws {
         let path = directory.path("state")
         let fixture = try StoreFixture(directory)
         let root = TestKey.root.publicKey
@@ -111,7 +113,7 @@ import Testing
         #expect(try fixture.store.read { try $0.listsInForce().map(\.list.sequence) } == [12])
     }
 
-    @Test func installingPruningAndCleaningUpAtOnceLeavesWhatIsInUse() async throws {
+    @Test(.attack("K16")) func installingPruningAndCleaningUpAtOnceLeavesWhatIsInUse() async throws {
         _ = try StoreFixture(directory)
         try await threads(6) { number in
             let fixture = try StoreFixture(directory)

@@ -42,7 +42,7 @@ import Testing
         #expect(!fixture.directory.exists("state/staging"))
     }
 
-    @Test func cleanUpRemovesLinksAndNotWhatTheyLeadTo() throws {
+    @Test(.attack("H22")) func cleanUpRemovesLinksAndNotWhatTheyLeadTo() throws {
         let outside = fixture.directory.path("outside")
         #expect(mkdir(outside, 0o700) == 0)
         try Data("x".utf8).write(to: URL(fileURLWithPath: outside + "/file"))
@@ -54,7 +54,7 @@ import Testing
         #expect(fixture.directory.names("outside") == ["file"])
     }
 
-    @Test func refusesStagingThatIsALink() throws {
+    @Test(.attack("L20")) func refusesStagingThatIsALink() throws {
         #expect(symlink(fixture.directory.path, fixture.directory.path("state/staging")) == 0)
         #expect(code { _ = try fixture.staging.makeTree() } == "storeUnsafe")
     }

@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    @Test func appliesAndReplacesTwentyThousandKeys() throws {
+    @Test(.attack("I13", "C21")) func appliesAndReplacesTwentyThousandKeys() throws {
         let keys = (0..<20_000).map { (number: Int) -> Digest in
             SHA256.hash(withUnsafeBytes(of: number) { Array($0) })
         }

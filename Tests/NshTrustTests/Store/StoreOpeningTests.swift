@@ -69,7 +69,7 @@ import Testing
         #expect(code { _ = try open() } == "storeCorrupt")
     }
 
-    @Test(.rules("STO-5")) func refusesNewerDatabaseAndLeavesItAlone() throws {
+    @Test(.attack("K11"), .rules("STO-5")) func refusesNewerDatabaseAndLeavesItAlone() throws {
         let newer = Schema(steps: Schema.current.steps + ["CREATE TABLE later (a INTEGER) STRICT;"])
         _ = try open(schema: newer)
         let before = try Data(contentsOf: URL(fileURLWithPath: directory.path("state/trust.sqlite")))
@@ -77,7 +77,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: directory.path("state/trust.sqlite"))) == before)
     }
 
-    @Test(.rules("STO-5")) func noticesNewerProgramWhileOpen() throws {
+    @Test(.attack("K11"), .rules("STO-5")) func noticesNewerProgramWhileOpen() throws {
         let store = try open()
         _ = try open(schema: Schema(steps: Schema.current.steps + ["CREATE TABLE later (a INTEGER) STRICT;"]))
         #expect(code { try store.read { _ = try $0.timeFloor() } } == "storeNewer")
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test(.rules("STO-4"), arguments: ["apps", "staging", "set-aside", "trust.sqlite-journal"])
+    @Test(.attack("C7"), .rules("STO-4"), arguments: ["apps", "staging", "set-aside", "trust.sqlite-journal"])
     func refusesRemainsWithoutDatabase(name: String) throws {
         _ = try StateDirectory.open(directory.path("state"))
         #expect(mkdir(directory.path("state/\(name)"), 0o700) == 0)
@@ -150,7 +150,7 @@ import Testing
         #expect(code { _ = try open() } == "storeUnsafe")
     }
 
-    @Test(.rules("STO-6"), arguments: ["trust.sqlite", "apps", "staging"])
+    @Test(.attack("L20"), .rules("STO-6"), arguments: ["trust.sqlite", "apps", "staging"])
     func refusesPartThatOthersMayWrite(name: String) throws {
         let fixture = try StoreFixture(directory)
         _ = try fixture.install(build: 1)
@@ -158,14 +158,14 @@ import Testing
         #expect(code { _ = try StoreFixture(directory).install(build: 2) } == "storeUnsafe")
     }
 
-    @Test(.rules("STO-6")) func refusesDirectoryOfAnotherUser() throws {
+    @Test(.attack("H24"), .rules("STO-6")) func refusesDirectoryOfAnotherUser() throws {
         guard geteuid() == 0 else { return }
         _ = try open()
         #expect(chown(directory.path("state"), 12345, 12345) == 0)
         #expect(code { _ = try open() } == "storeUnsafe")
     }
 
-    @Test(.rules("STO-6"), arguments: ["", "/"]) func refusesLinkToDirectory(suffix: String) throws {
+    @Test(.attack("H24"), .rules("STO-6"), arguments: ["", "/"]) func refusesLinkToDirectory(suffix: String) throws {
         _ = try open()
         #expect(symlink(directory.path("state"), directory.path("link")) == 0)
         #expect(code { _ = try StateDirectory.open(directory.path("link") + suffix) } == "storeUnsafe")
@@ -184,11 +184,19 @@ import Testing
         #expect(code { _ = try open() } == "storeUnsafe")
     }
 
-    @Test(.rules("STO-7")) func refusesDatabaseTurnedToWriteAheadLogUnlessItCanBeTurnedBack() throws {
+    @Test(.attack("K3", "K15"), .rules("STO-7")) func refusesDatabaseTurnedToWriteAheadLogUnlessItCanBeTurnedBack()
+        throws
+    {
         let store = try open()
         #expect(try store.inspect { try $0.row("PRAGMA journal_mode = wal") { $0.text(0) } } == "wal")
         let mode = try open().inspect { try $0.row("PRAGMA journal_mode") { $0.text(0) } }
         #expect(mode == "truncate" || mode == "wal")
+    }
+
+    @Test(.attack("K3", "K4", "K15"), .rules("STO-7", "STO-1")) func syncsARollbackJournalBeforeItSaysDone() throws {
+        let store = try open()
+        #expect(try store.inspect { try $0.row("PRAGMA journal_mode") { $0.text(0) } } == "truncate")
+        #expect(try store.inspect { try $0.integer("PRAGMA synchronous") } == 2)
     }
 
     @Test func readsWithoutMakingOrChangingAnything() throws {
@@ -209,7 +217,7 @@ import Testing
         #expect(directory.names("state").isEmpty)
     }
 
-    @Test func saysBusyWhenTheTimeIsOver() throws {
+    @Test(.attack("K17", "K1")) func saysBusyWhenTheTimeIsOver() throws {
         let first = try StoreFixture(directory)
         let second = try StoreFixture(directory, busyTimeoutSeconds: 0.05)
         try first.store.commit { (_) throws in

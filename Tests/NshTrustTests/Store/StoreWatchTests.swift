@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func opensNoDescriptorOfTheDatabase() throws {
+    @Test(.attack("K5")) func opensNoDescriptorOfTheDatabase() throws {
         func descriptors() throws -> Int {
             let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
             let files = FileManager.default

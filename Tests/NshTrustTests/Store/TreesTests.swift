@@ -136,7 +136,9 @@ import Testing
         }
     }
 
-    @Test(.rules("STO-14"), arguments: [1, 2]) func commitThatFailsLeavesNoInstalledTree(failures: Int) throws {
+    @Test(.attack("K9"), .rules("STO-14"), arguments: [1, 2]) func commitThatFailsLeavesNoInstalledTree(failures: Int)
+        throws
+    {
         let chain = try StoreFixture.chain(build: 6)
         let package = StoreFixture.installed(chain)
         let failing = FailingStore(fixture.store, failures: failures)
@@ -234,7 +236,7 @@ import Testing
         #expect(try prune().removed.map(\.facts.build) == [900])
     }
 
-    @Test func treesOfARestoredBackupAreSetAsideNotDeleted() throws {
+    @Test(.attack("K13")) func treesOfARestoredBackupAreSetAsideNotDeleted() throws {
         let path = try fixture.install(build: 6).package.tree
         // The backup is from before the installation.
         try fixture.store.inspect { try $0.script("DELETE FROM packages; DELETE FROM apps;") }

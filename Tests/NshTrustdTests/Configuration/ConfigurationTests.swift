@@ -46,7 +46,7 @@ struct ConfigurationTests {
         #expect(configuration.badRoots.isEmpty)
     }
 
-    @Test
+    @Test(.attack("M18"))
     func trustsNoLongerTheRootWhoseFileWent() throws {
         try put(.root, "a.pub")
         configuration.reload(all: true)
@@ -55,7 +55,7 @@ struct ConfigurationTests {
         #expect(core.roots.isEmpty)
     }
 
-    @Test
+    @Test(.attack("M18"))
     func noticesAFileThatComes() throws {
         configuration.reload(all: true)
         #expect(core.roots.isEmpty)
@@ -64,7 +64,7 @@ struct ConfigurationTests {
         #expect(core.roots == [TestKey.root.publicKey])
     }
 
-    @Test
+    @Test(.attack("M12"))
     func passesOverBadFilesAndNamesThem() throws {
         try put(.root, "good.pub")
         try directory.write("roots/nonsense.pub", Array("not a key".utf8))
@@ -89,7 +89,7 @@ struct ConfigurationTests {
         #expect(configuration.badRoots.map(\.file) == ["\(directory.path)/roots"])
     }
 
-    @Test
+    @Test(.attack("C22"))
     func appliesListsOfRootsAndNamesTheOthers() throws {
         try put(.root, "a.pub")
         try directory.write("lists/1.json", list(1, by: .root))

@@ -1,6 +1,7 @@
 import Glibc
 import NshTrust
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import NshTrustd
@@ -96,7 +97,7 @@ struct LaterTests {
         for client in clients { #expect(try client.readMessage().text == "later") }
     }
 
-    @Test
+    @Test(.attack("L19"))
     func workIsAbandonedWhenItsClientHasLeft() throws {
         let pending = PendingAnswer()
         let reached = Box<Bool>()

@@ -1,5 +1,6 @@
 import Glibc
 import NshTrust
+import TestSupport
 import Testing
 
 @testable import NshTrustd
@@ -26,7 +27,7 @@ struct LimitTests {
         #expect(TestServer.eventually { server.server.connectionCount == 0 })
     }
 
-    @Test
+    @Test(.attack("L12"))
     func aHeadThatTricklesIsNotInTime() throws {
         var limits = quick
         limits.headSeconds = 0.3
@@ -64,7 +65,7 @@ struct LimitTests {
         #expect(TestServer.eventually { server.count(.deadlinePassed(.body)) == 1 })
     }
 
-    @Test
+    @Test(.attack("L12"))
     func aStreamedBodyHasToKeepItsSpeed() throws {
         var limits = quick
         limits.streamGraceSeconds = 0.2
@@ -116,7 +117,7 @@ struct LimitTests {
         #expect(try server.ask(get).status == 200)
     }
 
-    @Test
+    @Test(.attack("L13"))
     func manyConnectionsComeAndGo() throws {
         let server = try TestServer(.echo)
         for _ in 0..<300 { #expect(try server.ask(get).status == 200) }
@@ -147,7 +148,7 @@ struct LimitTests {
         #expect(try server.ask(get).status == 200)
     }
 
-    @Test(arguments: ["18446744073709551615", "18446744073709551616", "99999999999999999999999999"])
+    @Test(.attack("L18"), arguments: ["18446744073709551615", "18446744073709551616", "99999999999999999999999999"])
     func aLengthBeyondAllNumbersIsRefused(length: String) throws {
         let server = try TestServer(.echo)
         let client = try server.client()
@@ -176,7 +177,7 @@ struct LimitTests {
         #expect(try server.ask(get).status == 200)
     }
 
-    @Test
+    @Test(.attack("L12", "L23"))
     func aHeadHasABoundedSize() throws {
         let server = try TestServer(.echo)
         for head in [

@@ -70,7 +70,7 @@ struct ConnectionTableTests {
         #expect(table.count == 4)
     }
 
-    @Test(arguments: [(256, 192, 96), (65, 1, 1), (10, 1, 1), (1 << 20, 2048, 1024)])
+    @Test(.attack("L13"), arguments: [(256, 192, 96), (65, 1, 1), (10, 1, 1), (1 << 20, 2048, 1024)])
     func thereAreFewerConnectionsThanDescriptors(descriptors: Int, limit: Int, limitPerUser: Int) {
         let table = ConnectionTable(limits: ServerLimits(), descriptors: descriptors)
         #expect(table.limit == limit)
@@ -83,13 +83,13 @@ struct PeerOfConnectionTests {
         Peer(recorded: nsh_peer(process: process, user: user, group: 7), groups: groups, overflowUser: 65534)
     }
 
-    @Test
+    @Test(.attack("L3", "L25"))
     func isWhomTheKernelRecorded() {
         #expect(peer(1000) == Peer(uid: 1000, gid: 7, pid: 42, groups: [5]))
         #expect(peer(0, groups: []) == Peer(uid: 0, gid: 7, pid: 42, groups: []))
     }
 
-    @Test(.rules("API-2"))
+    @Test(.attack("L25", "L2"), .rules("API-2"))
     func isNobodyWhenItCannotBeToldApart() {
         #expect(peer(.max) == nil)
         #expect(peer(65534) == nil)

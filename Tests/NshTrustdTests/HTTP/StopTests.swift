@@ -1,5 +1,6 @@
 import Glibc
 import NshTrust
+import TestSupport
 import Testing
 
 @testable import NshTrustd
@@ -30,7 +31,7 @@ struct StopTests {
         }
     }
 
-    @Test
+    @Test(.attack("L19"))
     func workUnderWayIsAnsweredWithinTheGracePeriod() throws {
         let (pending, stream, reader) = (PendingAnswer(), EventStream(), Box<BodyReader>())
         let begun = Box<Bool>()

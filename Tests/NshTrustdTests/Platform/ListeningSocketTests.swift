@@ -12,7 +12,7 @@ struct ListeningSocketTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    @Test(arguments: [0o600, 0o660, 0o666] as [UInt32])
+    @Test(.attack("L2"), arguments: [0o600, 0o660, 0o666] as [UInt32])
     func hasTheModeThatIsAskedFor(_ mode: UInt32) throws {
         let socket = try ListeningSocket.make(path, .init(mode: mode))
         #expect(try directory.permissions(of: "d.sock") == mode)
@@ -84,7 +84,7 @@ struct ListeningSocketTests {
         #expect(trouble?.code == .storeUnsafe)
     }
 
-    @Test
+    @Test(.attack("L2"))
     func adoptsOnlyListeningUnixSocketsWithAPath() throws {
         let network = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         #expect(throws: Trouble.self) { try ListeningSocket.adopt(network) }

@@ -51,7 +51,9 @@ struct AuthorizationTests {
         engines: Grants.Holders(users: [1002], groups: [2002]), admins: Grants.Holders(users: [1001], groups: [2001]),
         ownUser: 900)
 
-    @Test("each route admits exactly whom the table written by hand names", .rules("API-1", "API-2", "API-6"))
+    @Test(
+        "each route admits exactly whom the table written by hand names", .attack("L5", "L6", "L24", "L25"),
+        .rules("API-1", "API-2", "API-6"))
     func matrix() throws {
         let host = try ServiceHost()
         let service = try TrustService(
@@ -107,7 +109,7 @@ struct AuthorizationTests {
     }
 
     @Test(
-        "matching is exact", .rules("API-4"),
+        "matching is exact", .attack("L16"), .rules("API-4"),
         arguments: ["/v1/Health", "/v1/health/x", "/v1", "/v1/store", "/v2/health", "/v1/apps/a/b"])
     func exactPaths(_ path: String) throws {
         #expect(try ServiceHost().send(ServiceHost.head("GET \(path)")).code == "notFound")

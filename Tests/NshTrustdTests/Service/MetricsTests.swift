@@ -92,7 +92,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("no request makes the text longer than what is known beforehand")
+    @Test("no request makes the text longer than what is known beforehand", .attack("L17"))
     func boundedLabels() throws {
         let host = try ServiceHost()
         for number in 0..<200 {

@@ -114,7 +114,7 @@ struct PackageRouteTests {
         #expect(try small.send("POST /v1/packages/verify", json(path)).code == "tooLarge")
     }
 
-    @Test("a file is opened with the caller's rights, or not at all", .rules("API-5", "STO-16"))
+    @Test("a file is opened with the caller's rights, or not at all", .attack("L8"), .rules("API-5", "STO-16"))
     func callersRights() throws {
         let path = try host.file("a.nshpkg", ServiceHost.package(build: 5))
         let stranger = try host.send("POST /v1/packages/verify", json(path), peer: ServiceHost.other)

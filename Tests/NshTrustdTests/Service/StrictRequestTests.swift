@@ -113,7 +113,7 @@ struct ProblemTests {
         "unknownApp": 404, "unsupportedMediaType": 415,
     ]
 
-    @Test("each code has its status, every refusal 403")
+    @Test("each code has its status, every refusal 403", .attack("K17", "M15"))
     func statuses() {
         for code in RefusalCode.allCases { #expect(Problem.status(of: code.rawValue) == 403) }
         let own = TroubleCode.allCases.map(\.rawValue) + Problem.Code.allCases.map(\.rawValue)
