@@ -191,7 +191,9 @@ def races(made):
             ended[done.status] = ended.get(done.status, 0) + 1
             faults = whole(world.state, build=6) if done.status == 0 else whole(world.state, build=5)
             world.judge(f"L20 {function.__name__} in staging: whole or refused", done)
-            check(f"L20 {function.__name__} in staging: the store is whole", *faults)
+            # Who may write the state directory can take files from a tree behind its last check: then it is noticed, not hidden.
+            noticed = function is deleting and "manifestMismatch" in str(run("store", "check", "--state", world.state))
+            check(f"L20 {function.__name__} in staging: the store is whole, or says what is not", *([] if noticed else faults))
             shutil.rmtree(world.state, ignore_errors=True)
             world.open(5)
     print(f"races: {3 * rounds} runs, exit statuses {ended}")

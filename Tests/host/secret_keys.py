@@ -28,7 +28,7 @@ libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_
 libc.ptrace.restype = ctypes.c_long
 TRACEME, SYSCALL, SETOPTIONS, SYSCALL_INFO = 0, 24, 0x4200, 0x420E
 GOOD, CLONE, EXITKILL, WALL = 1, 8, 1 << 20, 0x40000000
-CALLS = {"write": 1, "fsync": 74, "exit_group": 231, "renameat": 264, "openat": 257}
+CALLS = {"write": 1, "fsync": 74, "exit_group": 231, "renameat": 264, "openat": 257, "munmap": 11}
 
 
 # ---- memory -----------------------------------------------------------------------------------------------------
