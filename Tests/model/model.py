@@ -32,11 +32,11 @@ INSTANCES = {
                       {"SCENE": 321, "PRUNES": 0, "FAULTS": 1, "POWERLOSSES": 0, "FAILURES": 0}),
     "pruning": ("2 processes that open one build and one that prunes or removes, while the lists are applied",
                 {"OPENERS": 2, "SCENE": 22, "FAULTS": 0}),
-}
-LONG_INSTANCES = {
     "pruning-killed": ("the same without lists, any process killed at any step",
                        {"OPENERS": 2, "SCENE": 22, "FAULTS": 1, "POWERLOSSES": 0, "FAILURES": 0, "LISTS": 0}),
-    "pruning-faults": ("the same, any one kill, failed commit, loss of power or damage",
+}
+LONG_INSTANCES = {
+    "pruning-faults": ("the same with lists, any one kill, failed commit, loss of power or damage",
                        {"OPENERS": 2, "SCENE": 22, "FAULTS": 1, "DAMAGES": 1}),
     "one-build-thrice": ("3 processes that open one build, one that prunes, any one fault",
                          {"SCENE": 222, "FAULTS": 1}),
