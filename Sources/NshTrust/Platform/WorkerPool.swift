@@ -24,14 +24,19 @@ package final class WorkerPool: Sendable {
         _ work: @escaping @Sendable (CancellationFlag) throws -> Value
     ) async throws -> Value {
         let flag = CancellationFlag()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Value, any Error>) in
+        // A result may be in use for as long as somebody holds it, and no thread of the pool does when the caller goes on.
+        let notRun = Result<Value, any Error>.failure(Trouble(.cancelled, "the work was not run"))
+        let handedOver = Locked(notRun)
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let job: JobQueue.Job = {
-                    continuation.resume(
-                        with: Result {
+                    handedOver.withLock { result in
+                        result = Result {
                             try flag.check()
                             return try work(flag)
-                        })
+                        }
+                    }
+                    continuation.resume()
                 }
                 do {
                     try queue.add(job)
@@ -42,5 +47,9 @@ package final class WorkerPool: Sendable {
         } onCancel: {
             flag.raise()
         }
+        return try handedOver.withLock { result in
+            defer { result = notRun }
+            return result
+        }.get()
     }
 }

@@ -33,6 +33,20 @@ import Testing
         #expect(running.withLock { $0.most } <= 3)
     }
 
+    @Test func givesItsResultAway() async throws {
+        final class Token: Sendable {}
+        let pool = WorkerPool(maximumThreads: 2)
+        for _ in 0..<2000 {
+            weak var held: Token?
+            do {
+                let token = try await pool.runBlocking { _ in Token() }
+                held = token
+                #expect(held != nil)
+            }
+            #expect(held == nil)
+        }
+    }
+
     @Test func cancellingTheTaskRaisesTheFlag() async throws {
         let pool = WorkerPool(maximumThreads: 1)
         let started = Locked(false)
