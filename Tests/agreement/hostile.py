@@ -521,7 +521,7 @@ def huge_window(case):
 
 def large_app_json(case):
     """app.json has more than 1 MiB, or its headers say so."""
-    return case.notes.get("app.json", 0) > 1 << 20 or bool({"size_field", "pax_header"} & set(case.names))
+    return case.notes.get("app.json", 0) > 1 << 20 or bool({"size_field", "pax_header", "header_byte"} & set(case.names))
 
 
 def pax_fields(case):
