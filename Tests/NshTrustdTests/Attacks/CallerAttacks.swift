@@ -77,6 +77,9 @@ import Testing
             answers.insert(answer.response.body)
         }
         #expect(answers.count == 1, "one answer for all of them")
+        // What everybody knows to be there is told apart: no package was ever stored among the kernel's own files.
+        let kernels = try host.send("POST /v1/packages/verify", #"{"path":"/proc/self/mem"}"#, peer: ServiceHost.other)
+        #expect([400, 404].contains(kernels.status), "\(kernels.text)")
     }
 
     @Test(.attack("L24", "L6")) func whoMayOpenMayNotChangeThePolicy() throws {
