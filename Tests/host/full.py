@@ -58,7 +58,7 @@ class Sweep:
 
     def finish(self, *stages):
         check(f"{self.name}: succeeds with enough room", not self.succeeded and "never")
-        check(f"{self.name}: failed at every stage", *[f"never at: {name}" for name in stages if name not in self.stages])
+        check(f"{self.name}: failed at every stage", not self.stages and "it never failed", *[f"never at: {name}" for name in stages if name not in self.stages])
         print(f"{self.name}: {self.tried} sizes, failed at {self.stages}", flush=True)
 
 
