@@ -25,7 +25,7 @@ help: ## list the targets
 demo: build deps-python deps-demo ## sign, verify, open, tamper with, roll back and revoke a real app, step by step
 	@scripts/demo
 
-test: build deps-python deps-test ## everything: lint, unit tests, vectors, agreement, tool, daemon, concurrency with and without TSan
+test: build deps-python deps-test ## everything: lint, unit tests, vectors, agreement, tool, daemon, concurrency with TSan, every proof in short
 	@scripts/run-suites
 
 build: deps-build ## the release tool, fully static, and the daemon: .build/release/nsh-pkgtool, nsh-trustd
