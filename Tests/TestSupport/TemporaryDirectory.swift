@@ -4,14 +4,16 @@ import Glibc
 /// A new directory of the test's own, removed with all that is in it when the value goes.
 ///
 /// It lies in memory where the system offers that: tests that write and delete many files would make a disk slow for
-/// the ones after them.
+/// the ones after them. `NSH_TEST_DIRECTORY` names another place, which whoever says so cleans up: a fuzzer ends
+/// without letting go of anything.
 public final class TemporaryDirectory: Sendable {
     /// The absolute path.
     public let path: String
 
     /// Makes the directory, mode 0700.
     public init() throws {
-        let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+        let usual = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+        let parent = getenv("NSH_TEST_DIRECTORY").map { String(cString: $0) } ?? usual
         var template = Array("\(parent)/nsh-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw TemporaryDirectoryError(errno: errno) }
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
