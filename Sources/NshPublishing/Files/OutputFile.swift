@@ -87,7 +87,11 @@ package struct OutputFile: ~Copyable {
     /// - Throws: `exists`, `storeFull`, `ioFailure`; then nothing has changed.
     borrowing func place() throws {
         try sync()
-        let result = nsh_rename_no_replace(directory.raw, temporaryName, directory.raw, name)
+        var result = nsh_rename_no_replace(directory.raw, temporaryName, directory.raw, name)
+        // Some file systems of networks cannot; the second name is as safe, and the first goes with this value.
+        if result == -EINVAL {
+            result = linkat(directory.raw, temporaryName, directory.raw, name, 0) == 0 ? 0 : -errno
+        }
         guard result >= 0 else {
             throw Directory.failed(-result, "cannot put \(Printable.escaped(path)) in its place")
         }
@@ -100,14 +104,17 @@ package struct OutputFile: ~Copyable {
     ///
     /// - Throws: `ioFailure`.
     borrowing func syncDirectory() throws {
+        let state = "is complete and in its place, but may not outlast a loss of power"
+        try syncDirectory(orSay: "\(Printable.escaped(path)) \(state): its directory was not synced")
+    }
+
+    /// Waits until the names in the file's directory are on the disk.
+    ///
+    /// - Parameter message: What to say before the reason when that fails.
+    /// - Throws: `ioFailure`.
+    borrowing func syncDirectory(orSay message: String) throws {
         let result = nsh_fsync(directory.raw)
-        guard result >= 0 else {
-            let shown = Printable.escaped(path)
-            throw SystemCall.trouble(
-                -result,
-                "\(shown) is complete and in its place, but may not outlast a loss of power: its directory was not synced"
-            )
-        }
+        guard result >= 0 else { throw SystemCall.trouble(-result, message) }
     }
 
     private borrowing func sync() throws {

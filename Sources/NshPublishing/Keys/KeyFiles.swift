@@ -120,10 +120,10 @@ public enum KeyFiles {
         do {
             try place(open)
             do {
-                try open.syncDirectory()
+                try open.syncDirectory(orSay: "cannot write the directory of \(Printable.escaped(name))")
             } catch {
                 open.takeAway()
-                throw Trouble(.ioFailure, "cannot write the directory of \(Printable.escaped(name))")
+                throw error
             }
         } catch {
             secret.takeAway()

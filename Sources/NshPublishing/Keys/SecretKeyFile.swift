@@ -62,6 +62,10 @@ public struct SecretKeyFile: Sendable {
             let content = try InputFile.readLocked(path, limit: maximumCount, name: Printable.escaped(path))
             return content.memory.withBytes { bytes in
                 let text = UnsafeBufferPointer(start: bytes, count: content.count)
+                // A package may hold the words as well, and starts otherwise.
+                guard text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
+                    return false
+                }
                 return text.indices.contains { text[$0...].starts(with: mark) }
             }
         } catch let refusal as Refusal where refusal.code == .limitExceeded {

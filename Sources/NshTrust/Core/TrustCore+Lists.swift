@@ -32,10 +32,9 @@ extension TrustCore {
                 let again = try list.judged(against: transaction, policy: policy)
                 let succession = try ListSuccession.decide(
                     again, after: try summary(of: list.list.issuer, in: transaction))
-                try transaction.apply(again, succession: succession, clock: now, event: event)
-                return succession != .unchanged
+                return try transaction.apply(again, succession: succession, clock: now, event: event)
             }
-            // Somebody else has applied it in between: that was not this call's doing.
+            // Somebody else has applied it in between, or it is held already: that was not this call's doing.
             if !changed { stopped = [] }
         }
         return NshRevocationUpdate(

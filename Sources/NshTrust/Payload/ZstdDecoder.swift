@@ -120,7 +120,8 @@ final class ZstdDecoder {
         let result = ZSTD_decompressStream(stream, &produced, &input)
         // A block that fails is not taken, and one that is not taken has failed.
         guard ZSTD_isError(result) == 0 && input.pos == input.size else {
-            throw ZstdFrameHeader.corrupt("the zstd frame is damaged: \(String(cString: ZSTD_getErrorName(result)))")
+            let why = ZSTD_isError(result) == 0 ? "a block was not taken" : String(cString: ZSTD_getErrorName(result))
+            throw ZstdFrameHeader.corrupt("the zstd frame is damaged: \(why)")
         }
         return UnsafeRawBufferPointer(rebasing: output[..<produced.pos])
     }

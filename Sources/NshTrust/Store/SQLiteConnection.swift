@@ -16,7 +16,7 @@ final class SQLiteConnection: @unchecked Sendable {
     private let handle: OpaquePointer
     private let path: String
     private let name: String
-    /// Whether the last failure was an interrupted change that a connection with write access has to undo.
+    /// Whether the last failure since `persistently` began was an interrupted change that a connection with write access has to undo.
     private(set) var metInterruptedChange = false
     private var statements: [String: SQLiteStatement] = [:]
     private let patience = SQLitePatience()
@@ -75,6 +75,7 @@ final class SQLiteConnection: @unchecked Sendable {
     /// SQLite's busy handler is not asked in every case: not when waiting could be a deadlock, and not always while
     /// another process rolls back what a crash left.
     func persistently(_ attempt: () throws(Trouble) -> Void) throws(Trouble) {
+        metInterruptedChange = false
         while true {
             do {
                 return try attempt()
@@ -154,6 +155,7 @@ final class SQLiteConnection: @unchecked Sendable {
         // A statement in the middle of its rows belongs to a caller further up.
         if let statement = statements[sql], !statement.isBusy { return statement }
         var raw: OpaquePointer?
+        errno = 0
         let result = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &raw, nil)
         guard result == SQLITE_OK, let raw else { throw failure(result, "use") }
         let statement = SQLiteStatement(raw) { [unowned self] result in failure(result, "use") }
@@ -166,6 +168,7 @@ final class SQLiteConnection: @unchecked Sendable {
     /// Writes bytes over a value that was inserted as zeros of the same number, without a copy of the whole.
     func write(_ bytes: [UInt8], table: String, column: String, row: Int64) throws(Trouble) {
         var blob: OpaquePointer?
+        errno = 0
         var result = sqlite3_blob_open(handle, "main", table, column, row, 1, &blob)
         guard result == SQLITE_OK, let blob else { throw failure(result, "write") }
         var offset = 0
@@ -196,8 +199,11 @@ final class SQLiteConnection: @unchecked Sendable {
     ///
     /// SQLite often keeps it for itself: where it takes a failed read for damage, and where a sync fails. The database's
     /// file then remembers it, the journal's does not, for it is closed by now. So what the thread's errno says of a disk
-    /// counts, too; each statement begins with 0 there.
+    /// counts, too; each call begins with 0 there. What SQLite and the file remember is never taken back, so an old error
+    /// must not explain later damage: there, only the thread's counts.
     private func systemError(_ code: Int32, _ inThread: Int32) -> Int32 {
+        let ofThread = [EIO, ENXIO, ERANGE, ENOSPC, EDQUOT].contains(inThread) ? inThread : 0
+        guard code & 0xFF == SQLITE_IOERR || code & 0xFF == SQLITE_CANTOPEN else { return ofThread }
         let noted = sqlite3_system_errno(handle)
         // A journal that cannot be made is looked for once more, and "not found" is what is remembered.
         if code & 0xFF == SQLITE_CANTOPEN, noted == ENOENT, hasNoFileToSpare { return ENOSPC }
@@ -205,7 +211,7 @@ final class SQLiteConnection: @unchecked Sendable {
         var ofFile: Int32 = 0
         let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile)
         if result == SQLITE_OK, ofFile != 0 { return ofFile }
-        return [EIO, ENOSPC, EDQUOT].contains(inThread) ? inThread : 0
+        return ofThread
     }
 
     /// Whether the file system has room for no further file, however many bytes are free.

@@ -1,12 +1,13 @@
 /// Applying and forgetting revocation lists.
 extension SQLiteTransaction {
-    func apply(_ list: VerifiedList, succession: ListSuccession, clock: Int64, event: NewEvent) throws {
+    @discardableResult
+    func apply(_ list: VerifiedList, succession: ListSuccession, clock: Int64, event: NewEvent) throws -> Bool {
         let issuer = SQLiteValue.digest(list.list.issuer)
         let isHeld = try connection.integer(
             "SELECT count(*) FROM lists WHERE issuer = ? AND payload_digest = ?", [issuer, .digest(list.payloadDigest)])
-        guard succession != .unchanged, isHeld == 0 else { return }
+        guard succession != .unchanged, isHeld == 0 else { return false }
         switch succession {
-        case .unchanged: return
+        case .unchanged: return false
         case .replaces: try removeLists(of: list.list.issuer)
         case .unites:
             // REV-10: what the lists before it take away stays; a withdrawn root gives nothing.
@@ -24,6 +25,7 @@ extension SQLiteTransaction {
                 [.integer(bound), .text(app.text)])
         }
         try record(event)
+        return true
     }
 
     func forgetLists(of issuer: Digest, event: NewEvent) throws -> Bool {

@@ -167,6 +167,8 @@ package final class SQLiteTrustStore: TrustStore {
                     // A connection that cannot even roll back is closed, which rolls back; the next use opens another.
                     do { try connection.run("ROLLBACK") } catch { slot.connection = nil }
                 }
+                // So is one that met an error of the disk, which it would remember.
+                if (error as? Trouble)?.code == .ioFailure { slot.connection = nil }
                 throw error
             }
         }

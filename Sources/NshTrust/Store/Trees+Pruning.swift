@@ -53,9 +53,10 @@ extension Trees {
                 if !isRehearsal { pruning.setAside = try setAsideStrangers(in: transaction) }
             }
         } catch {
-            // A tree that cannot be put back is extracted again when its package is opened next.
+            // A tree that cannot be put back is extracted again when its package is opened next, and keeps no other back.
             // In a transaction, so that no installation has looked before and goes on behind it.
-            if !moved.isEmpty { do { try store.commit { _ in for tree in moved { try putBack(tree) } } } catch {} }
+            func putAllBack() { for tree in moved { do { try putBack(tree) } catch {} } }
+            if !moved.isEmpty { do { try store.commit { _ in putAllBack() } } catch {} }
             throw error
         }
         for tree in moved { try tree.staged.discard() }

@@ -101,8 +101,10 @@ package protocol StoreTransaction: StoreSnapshot {
     ///   - succession: What applying it does; `unchanged` records nothing.
     ///   - clock: The local time in seconds since 1970 UTC, which caps the new time floor.
     ///   - event: What the log says.
+    /// - Returns: Whether anything was recorded: not when the list is unchanged, or held behind the newest of its issuer.
     /// - Throws: A `Trouble` when it cannot be written.
-    func apply(_ list: VerifiedList, succession: ListSuccession, clock: Int64, event: NewEvent) throws
+    @discardableResult
+    func apply(_ list: VerifiedList, succession: ListSuccession, clock: Int64, event: NewEvent) throws -> Bool
     /// Removes all lists of an issuer from force, withdrawals included; an administrator's act.
     ///
     /// - Returns: Whether there was one.

@@ -29,6 +29,16 @@ import Testing
         return try file.open { try TestKeys.passphrase(passphrase) }.publicKey
     }
 
+    @Test func fileThatOnlyHoldsTheWordsIsNoKeyFile() throws {
+        try sealed()
+        #expect(try SecretKeyFile.isOne(scratch.file("release.secret")))
+        let words = Array("\"nsh-secret-key-1\"".utf8)
+        scratch.write("a.nshpkg", [0x89, 0x4E, 0x53, 0x48] + words, mode: 0o600)
+        #expect(try !SecretKeyFile.isOne(scratch.file("a.nshpkg")))
+        scratch.write("spaced", Array(" \n{".utf8) + words, mode: 0o600)
+        #expect(try SecretKeyFile.isOne(scratch.file("spaced")))
+    }
+
     @Test(.rules("KEY-1", "KEY-6", "KEY-7", "KEY-8")) func opensWhatItSealed() throws {
         try sealed()
         let file = try SecretKeyFile(reading: scratch.file("release.secret"))

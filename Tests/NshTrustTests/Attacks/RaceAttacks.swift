@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(.attack("G11"), .rules("PAY-1", "POL-18"), arguments: ["write", "mmap", "hard link", "rename"])
-    func aFileThatChangesMeanwhileIsWhatWasSignedOrNothing(_ way: String) async throws {
+    func aFileThatChangesMeanwhileIsWhatWasSignedOrNothing(_ way: String) throws {
         let host = try AttackHost()
         var package = PackageBuilder(build: 5)
         package.files["assets/noise.bin"] = Noise.bytes(900_000)
@@ -38,44 +38,54 @@ import Testing
         let path = try host.write(bytes, as: "app.nshpkg")
         let linked = host.directory.path + "/linked.nshpkg"
         #expect(link(path, linked) == 0)
-        let isDone = Locked(false)
-        let writer = Task.detached {
+        let (isDone, failure) = (Locked(false), Locked<String?>(nil))
+        var (accepted, refused) = (0, 0)
+        try OwnThread.whileRunning {
             var turn = 0
             while !isDone.withLock({ $0 }) {
                 turn += 1
-                try Self.change(way, path, linked, bytes, turn)
+                do {
+                    try Self.change(way, path, linked, bytes, turn)
+                } catch {
+                    return failure.withLock { $0 = "turn \(turn): \(error)" }
+                }
+            }
+        } _: {
+            defer { isDone.withLock { $0 = true } }
+            for _ in 0..<60 {
+                // Each round is a store of its own, so that each open reads everything.
+                if try Self.opensWhatWasSigned(path, package) { accepted += 1 } else { refused += 1 }
             }
         }
-        var (accepted, refused) = (0, 0)
-        for build in 0..<60 {
-            // Each round is a store of its own, so that each open reads everything.
-            let fresh = try AttackHost()
-            do {
-                let opened = try fresh.open(file: path)
-                accepted += 1
-                let tree = opened.directory.path
-                let noise = try Data(contentsOf: URL(fileURLWithPath: tree + "/assets/noise.bin"))
-                #expect(Array(noise) == package.files["assets/noise.bin"], "round \(build)")
-            } catch let error as NshError {
-                refused += 1
-                let codes: [NshError.Code] = [
-                    .payloadCorrupt, .truncated, .noSuchFile, .ioFailure, .malformed, .untrustedRoot, .badSignature,
-                    .trailingData,
-                    .unsupportedFormat,
-                ]
-                #expect(codes.contains(error.code), "\(error)")
-                #expect(try fresh.contents.files.allSatisfy { !$0.contains("bundle.js") })
-                #expect(try fresh.build() == nil)
-            }
-        }
-        isDone.withLock { $0 = true }
-        try await writer.value
-        #expect(accepted + refused == 60)
+        #expect(failure.withLock { $0 } == nil)
+        #expect(accepted > 0, "the good bytes are there half of the time")
+        if way == "rename" { #expect(refused > 0, "so are the changed ones") }
     }
 
-    /// Changes the file in place, or what its name stands for; every other turn puts the good bytes back.
+    /// Opens a package that changes meanwhile: what was signed is there afterwards, or nothing; returns whether it is.
+    private static func opensWhatWasSigned(_ path: String, _ package: PackageBuilder) throws -> Bool {
+        let host = try AttackHost()
+        do {
+            let tree = try host.open(file: path).directory.path
+            let noise = try Data(contentsOf: URL(fileURLWithPath: tree + "/assets/noise.bin"))
+            #expect(Array(noise) == package.files["assets/noise.bin"])
+            return true
+        } catch let error as NshError {
+            let codes: [NshError.Code] = [
+                .payloadCorrupt, .truncated, .noSuchFile, .ioFailure, .malformed, .untrustedRoot, .badSignature,
+                .trailingData, .unsupportedFormat,
+            ]
+            #expect(codes.contains(error.code), "\(error)")
+            #expect(try host.contents.files.allSatisfy { !$0.contains("bundle.js") })
+            #expect(try host.build() == nil)
+            return false
+        }
+    }
+
+    /// Changes the file in place, or what its name stands for; every other turn puts the good bytes back, and until then
+    /// the damage stays.
     private static func change(_ way: String, _ path: String, _ linked: String, _ bytes: [UInt8], _ turn: Int) throws {
-        let place = bytes.count - 1 - turn * 7919 % (bytes.count - 2000)
+        let place = bytes.count - 1 - turn / 2 * 7919 % (bytes.count - 2000)
         if way == "rename" {
             var changed = bytes
             if turn % 2 == 0 { changed[place] ^= 0xFF }
@@ -92,11 +102,8 @@ import Testing
             let map = mmap(nil, bytes.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
             guard let map, map != MAP_FAILED else { throw Failed() }
             map.storeBytes(of: byte, toByteOffset: place, as: UInt8.self)
-            map.storeBytes(of: bytes[place], toByteOffset: place, as: UInt8.self)
             munmap(map, bytes.count)
         } else {
-            _ = pwrite(descriptor, &byte, 1, off_t(place))
-            byte = bytes[place]
             _ = pwrite(descriptor, &byte, 1, off_t(place))
         }
     }

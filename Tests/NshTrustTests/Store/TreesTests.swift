@@ -257,6 +257,22 @@ import Testing
         #expect(try prune().removed.count == 1)
     }
 
+    @Test(.rules("STO-13")) func treeThatCannotBePutBackKeepsNoOtherBack() throws {
+        let first = try fixture.install(build: 1).package
+        let second = try fixture.install(build: 2).package
+        _ = try fixture.install(build: 3)
+        let place = directory.path("state/\(first.tree)")
+        let failing = FailingStore(fixture.store, failures: 1) {
+            // The place of one is taken when the commit fails, by something that no directory replaces.
+            try Data("taken".utf8).write(to: URL(fileURLWithPath: place))
+        }
+        #expect(throws: Stop.self) {
+            _ = try fixture.trees.prune(.olderThanNewest(1), in: failing) { _ in StoreFixture.event(.treeRemoved) }
+        }
+        #expect(try fixture.trees.isWhole(second.tree, manifest: second.facts.manifest))
+        #expect(directory.names("state/staging").isEmpty)
+    }
+
     @Test func leaseOfATreeThatWentSaysSo() throws {
         let path = try fixture.install(build: 1).package.tree
         _ = try fixture.install(build: 2)

@@ -10,32 +10,13 @@ import Testing
 struct LaterTests {
     private let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-    /// Runs the work on a thread of its own.
-    static func onAThread(_ work: @escaping @Sendable () -> Void) {
-        let boxed = Unmanaged.passRetained(Work(work))
-        var thread: pthread_t = 0
-        pthread_create(
-            &thread, nil,
-            { work in
-                if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
-                return nil
-            }, boxed.toOpaque())
-        pthread_detach(thread)
-    }
-
-    private final class Work: Sendable {
-        let run: @Sendable () -> Void
-
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-
     @Test(arguments: [0, 1000, 20000])
     func anAnswerMayComeFromAnotherThreadAtAnyTime(microseconds: UInt32) throws {
         let server = try TestServer(
             TestService { _ in
                 .gather(limit: 100) { body in
                     let pending = PendingAnswer()
-                    Self.onAThread {
+                    OwnThread.run {
                         usleep(microseconds)
                         pending.complete(.text(200, String(decoding: body, as: UTF8.self)))
                     }
@@ -149,7 +130,7 @@ struct LaterTests {
         try client.send(get)
         let total = 4 << 20
         let line = [UInt8](repeating: 0x78, count: 1023) + [0x0a]
-        Self.onAThread {
+        OwnThread.run {
             var left = total
             while left > 0 {
                 if stream.isFull {

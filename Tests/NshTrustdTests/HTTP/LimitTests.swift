@@ -74,7 +74,7 @@ struct LimitTests {
             TestService { _ in
                 .stream(limit: 1 << 40) { body in
                     let pending = PendingAnswer()
-                    LaterTests.onAThread {
+                    OwnThread.run {
                         do throws(Trouble) {
                             while try body.next() != nil {}
                         } catch {

@@ -45,7 +45,7 @@ struct StopTests {
         _ = try events.read(until: "\r\n\r\n")
         #expect(begun.wait() == true)
         #expect(server.server.connectionCount == 3)
-        LaterTests.onAThread {
+        OwnThread.run {
             usleep(200_000)
             pending.complete(.text(200, "in time"))
         }
@@ -115,14 +115,14 @@ struct StopTests {
                 TestService { _ in
                     .gather(limit: 100) { _ in
                         let pending = PendingAnswer()
-                        LaterTests.onAThread { pending.complete(.text(200, "ok")) }
+                        OwnThread.run { pending.complete(.text(200, "ok")) }
                         return .later(pending)
                     }
                 })
             let clients = try (0..<8).map { _ in try server.client() }
             for client in clients {
                 let request = get
-                LaterTests.onAThread {
+                OwnThread.run {
                     while client.sendIfPossible(Array(request.utf8)) {
                         guard let some = try? client.readSome(), !some.isEmpty else { return }
                     }

@@ -1,6 +1,7 @@
 import Glibc
 import NshTrust
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import NshTrustd
@@ -15,7 +16,7 @@ struct StreamTests {
         TestService { _ in
             .stream(limit: limit) { body in
                 let pending = PendingAnswer()
-                LaterTests.onAThread {
+                OwnThread.run {
                     var count = 0
                     do throws(Trouble) {
                         while count < stopAfter, let bytes = try body.next() {
