@@ -14,7 +14,8 @@ package enum PlainFile {
     /// - Parameters:
     ///   - path: Any path; symbolic links are followed.
     ///   - name: What to call it in messages, escaped.
-    ///   - noMagicLinks: Whether links that lead to a process's open files are refused.
+    ///   - noMagicLinks: For paths that others name: links that lead to a process's open files are refused, and of a file
+    ///     of the kernel's own no more is said than of one that is not there.
     ///   - judge: Sees what was found before it is opened, and may refuse it.
     /// - Returns: The file, and what the system knew of it.
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`, or what `judge` throws.
@@ -30,7 +31,7 @@ package enum PlainFile {
                     ? nsh_open_no_magic_links(AT_FDCWD, path, nsh_o_path())
                     : nsh_openat(AT_FDCWD, path, nsh_o_path(), 0)
             })
-        let status = try status(of: looked.raw, name)
+        let status = try status(of: looked.raw, name, kernelsAs: noMagicLinks ? .noSuchFile : .notARegularFile)
         try judge(status)
         let result = nsh_openat(AT_FDCWD, "/proc/self/fd/\(looked.raw)", O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
         // The file is there; what may be missing is /proc.
@@ -45,8 +46,15 @@ package enum PlainFile {
 
     /// What is known of an open file, which must be a regular file of a disk.
     ///
-    /// - Throws: `notARegularFile`, `ioFailure`.
-    package static func status(of descriptor: Int32, _ name: String) throws(Trouble) -> FileStatus {
+    /// - Parameters:
+    ///   - descriptor: The file.
+    ///   - name: What to call it in messages, escaped.
+    ///   - code: What a file of the kernel's own is refused with.
+    /// - Returns: What the system knows of it.
+    /// - Throws: `notARegularFile`, the code, `ioFailure`.
+    package static func status(
+        of descriptor: Int32, _ name: String, kernelsAs code: TroubleCode = .notARegularFile
+    ) throws(Trouble) -> FileStatus {
         let status = try FileStatus.of(descriptor: descriptor, name)
         guard status.kind == .regular else {
             let isDirectory = status.kind == .directory
@@ -56,7 +64,7 @@ package enum PlainFile {
             nsh_is_kernel_file(descriptor)
         }
         guard isKernels == 0 else {
-            throw Trouble(.notARegularFile, "\(name) is a file of the kernel’s own, not one that was stored")
+            throw Trouble(code, "\(name) is a file of the kernel’s own, not one that was stored")
         }
         return status
     }
