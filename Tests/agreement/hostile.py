@@ -538,8 +538,9 @@ EXPLANATIONS = [
     (pax_fields, "payloadCorrupt", ["accepted", "manifestMismatch", "unsafePath", "unsafeMember"], "TAR-7",
      "the reference looks at the name fields of regular files only"),
     (has("size_field", "archive_order"), "manifestMismatch", ["payloadCorrupt"], "SUM-7, SUM-14", f"a digest is judged before the padding; {AHEAD}"),
-    (has("archive_order", "archive_end", "frame_bytes", "frame", "damaged_payload"), "manifestMismatch", ["payloadCorrupt", "truncated"], "POL-13",
-     f"what stands before the damage is judged first; {AHEAD}"),
+    *((has("archive_order", "archive_end", "frame_bytes", "frame", "damaged_payload"), code, ["payloadCorrupt", "truncated"], "POL-13",
+       f"what stands before the damage is judged first; {AHEAD}")
+      for code in ("manifestMismatch", "contentNotCertified", "unsafeMember", "limitExceeded")),
     (has("header_byte"), "manifestMismatch", ["payloadCorrupt"], "SUM-7", f"a size that is too small: the digest is judged before the padding; {AHEAD}"),
     (has("archive_end"), "payloadCorrupt", ["truncated"], "POL-13", f"the bytes behind the end mark come before the cut; {AHEAD}"),
     (newer_unicode, "accepted", ["malformed", "unsafePath"], "TXT-4", "the reference takes Python's tables, which are older than version 15.0"),
