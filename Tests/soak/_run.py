@@ -146,9 +146,11 @@ class Tool(Process):
     def answer(self, op, x, out, status):
         rows = [json.loads(line) for line in out.splitlines()]
         first = rows[0] if rows else {}
-        if status == 0 and op in ("prune", "remove"):
+        # A removal that has to leave a tree in use says what it did, and then that the store is in use.
+        leaves = op == "remove" and any(row.get("outcome") == "inUse" for row in rows)
+        if op in ("prune", "remove") and (status == 0 or leaves):
             places = self.soak.places
-            return "accepted", {"removed": [places[row["digest"]] for row in rows if row["outcome"] == "removed"]}
+            return "accepted", {"removed": [places[row["digest"]] for row in rows if row.get("outcome") == "removed"]}
         if status == 0 and op == "build":
             return "accepted", {"n": next((row["build"] for row in rows if row["id"] == self.soak.world.apps[x]), -1)}
         if status == 0:
