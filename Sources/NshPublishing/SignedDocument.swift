@@ -37,7 +37,7 @@ public struct SignedDocument: Sendable {
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`, `limitExceeded`, `malformed`.
     public init(readingFile path: String) throws {
         let limit = Int(Limits().revocationListBytes)
-        try self.init(parsing: publicly { try InputFile.read(path, limit: limit, what: "the document").bytes })
+        try self.init(parsing: publicly { try InputFile.read(path, limit: limit, what: "the document") })
     }
 
     /// What the document is.

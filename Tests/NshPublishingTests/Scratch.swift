@@ -47,7 +47,7 @@ final class Scratch {
 
     func read(_ name: String) -> [UInt8] {
         guard let content = try? InputFile.read(file(name), limit: 1 << 30, what: "the file") else { return [] }
-        return content.bytes
+        return content
     }
 
     func exists(_ name: String) -> Bool { access(file(name), F_OK) == 0 }

@@ -38,24 +38,7 @@ final class FakeDaemon: Sendable {
             }
         }
         guard isBound, listen(listener.raw, 16) == 0 else { throw Trouble(.ioFailure, "no listening socket") }
-        try start { [self] in for script in scripts { try? serve(script) } }
-    }
-
-    /// A thread of its own: tests that block keep Swift's few from running anything.
-    private func start(_ work: @escaping @Sendable () -> Void) throws {
-        final class Box: Sendable {
-            let work: @Sendable () -> Void
-            init(_ work: @escaping @Sendable () -> Void) { self.work = work }
-        }
-        var thread: pthread_t = 0
-        let number = pthread_create(
-            &thread, nil,
-            { box in
-                if let box { Unmanaged<Box>.fromOpaque(box).takeRetainedValue().work() }
-                return nil
-            }, Unmanaged.passRetained(Box(work)).toOpaque())
-        guard number == 0 else { throw Trouble(.ioFailure, "no thread") }
-        pthread_detach(thread)
+        OwnThread.run { [self] in for script in scripts { try? serve(script) } }
     }
 
     /// The heads and bodies that were read, in their order.

@@ -21,7 +21,7 @@ sys.path.insert(0, str(HERE.parent / "daemon"))
 
 import common_daemon  # noqa: E402
 from common_daemon import LONG, TOOL, Checks, Publisher, digest, tool  # noqa: E402, F401
-from common_trace import Tracer  # noqa: E402
+from common_trace import IS_SUPPORTED, Tracer  # noqa: E402
 
 LIMIT = 20  # seconds; a run that takes longer hangs
 WORKERS = 2
@@ -125,6 +125,24 @@ def record(log, argv, directory="/"):
     return ending, calls
 
 
+def failing(log, name, argv):
+    """Records a command that must succeed. Returns its calls, none where they cannot be told apart, and whether several threads made them."""
+    ending, calls = record(log, argv)
+    assert ending.status == 0, f"{name}: {ending.brief()}"
+    many = any(call.thread for call in calls)
+    return ([] if many and not IS_SUPPORTED else calls), many
+
+
+def fresh(place, template):
+    """Makes a place anew, with a copy of a state directory in it unless there is to be none."""
+    place = pathlib.Path(place)
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    if template:
+        shutil.copytree(template, place / "state")
+    return place
+
+
 def traced(place, call, effect, argv, directory="/"):
     """Runs a command under the tracer of `common_trace`, which disturbs one call."""
     tracer = Tracer(call.thread, call.name, call.number, effect)
@@ -162,12 +180,7 @@ class Scenario:
 
     def fresh(self, place):
         """A copy of the prepared state directory."""
-        place = pathlib.Path(place)
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(parents=True)
-        if not self.creates:
-            shutil.copytree(self.template, place / "state")
-        return place / "state"
+        return fresh(place, None if self.creates else self.template) / "state"
 
     @property
     def going(self):

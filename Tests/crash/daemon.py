@@ -11,10 +11,9 @@ kill the next daemon, after an error the same one, does the same for the client,
 import http.client
 import os
 import re
-import shutil
 import signal
 
-from common_crash import (STRACE, TOOL, TRIES, Checks, Known, Scenario, Tally, World, digest, everywhere, needs_strace,
+from common_crash import (STRACE, TOOL, TRIES, Checks, Known, Scenario, Tally, World, digest, everywhere, fresh, needs_strace,
                           start, step)
 from common_daemon import Daemon, within
 from common_judge import remembered, tidy
@@ -60,18 +59,11 @@ class Traced(Daemon):
         return said
 
 
-def fresh(place):
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    shutil.copytree(scenario.template, place / "state")
-    return place
-
-
 def attempt(point):
     call, effect, number = point
     place = world.base / f"worker-{os.getpid()}"
     for _ in range(TRIES):
-        fresh(place)
+        fresh(place, scenario.template)
         injection = "signal=KILL" if effect == "kill" else f"error={effect}"
         daemon = Traced(place, "-o", place / "log", "-e", f"trace={call}", "-e", f"inject={call}:{injection}:when={number}")
         said = daemon.serve() if daemon.begin() else [None, None]
@@ -119,7 +111,7 @@ def told(state, said, place):
 
 def points():
     """(call, effect, n-th) up to the greatest count that a thread came to."""
-    place = fresh(world.base / "record")
+    place = fresh(world.base / "record", scenario.template)
     daemon = Traced(place, "-o", place / "log")
     assert daemon.begin(), daemon.log()
     said = daemon.serve()

@@ -13,7 +13,7 @@ import errno
 import os
 import re
 
-from common_crash import TRIES, Checks, Tally, World, everywhere, needs_strace, record, step, strace, traced
+from common_crash import TRIES, Checks, Tally, World, everywhere, failing, needs_strace, step, strace, traced
 from common_judge import judge
 from common_trace import IS_SUPPORTED, SHORT
 
@@ -83,11 +83,7 @@ def attempt(point):
 def points(scenario):
     """Every call that can fail, with each way in which it can."""
     state = scenario.fresh(world.base / "record")
-    ending, calls = record(world.base / "record" / "log", scenario.command(state))
-    assert ending.status == 0, f"{scenario.name}: {ending.brief()}"
-    many = any(call.thread for call in calls)
-    if many and not IS_SUPPORTED:
-        return []
+    calls, many = failing(world.base / "record" / "log", scenario.name, scenario.command(state))
     return [(scenario, many, call, effect) for call in calls for effect in effects(call)]
 
 

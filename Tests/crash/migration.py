@@ -16,7 +16,7 @@ import signal
 import sqlite3
 import sys
 
-from common_crash import CALL, STRACE, TOOL, Call, Checks, Tally, World, everywhere, needs_strace, start, step
+from common_crash import CALL, STRACE, TOOL, Call, Checks, Tally, World, everywhere, fresh, needs_strace, start, step
 from common_daemon import PROJECT
 from common_judge import look
 from common_replay import OPTIONS, Log, Node, build
@@ -36,13 +36,6 @@ def run(place, *options):
     ending = start([STRACE, "-f", "-qq", "-o", log, *paths, *options, tests, *ARGUMENTS], directory=PROJECT,
                    environment={"NSH_CRASH_STATE": str(state), "SWIFT_BACKTRACE": "enable=no", "HOME": str(place)})
     return ending, log.read_text(errors="replace")
-
-
-def fresh(place):
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    shutil.copytree(base.template, place / "state")
-    return place
 
 
 def version(place):
@@ -79,7 +72,7 @@ def judged(place, is_done):
 
 def disturb(point):
     call, effect = point
-    place = fresh(world.base / f"worker-{os.getpid()}")
+    place = fresh(world.base / f"worker-{os.getpid()}", base.template)
     injection = "signal=KILL" if effect == "kill" else f"error={effect}"
     ending, log = run(place, "-e", f"trace={call.name}", "-e", f"inject={call.name}:{injection}:when={call.number}")
     reached = ending.status == -signal.SIGKILL if effect == "kill" else "(INJECTED)" in log
@@ -107,7 +100,7 @@ if __name__ == "__main__":
         sys.exit(0)
     world = World()
     base = next(scenario for scenario in world.scenarios() if scenario.name == "open")
-    place = fresh(world.base / "record")
+    place = fresh(world.base / "record", base.template)
     before = Node.of(place)
     ending, log = run(place, *OPTIONS)
     lines = log.splitlines()

@@ -16,9 +16,8 @@ import re
 import shutil
 import signal
 
-from common_crash import (TOOL, TRIES, Checks, Tally, World, everywhere, files, needs_strace, record, start, step, strace,
+from common_crash import (TOOL, TRIES, Checks, Tally, World, everywhere, failing, files, needs_strace, start, step, strace,
                           traced)
-from common_trace import IS_SUPPORTED
 from faults import effects, may_fail
 
 STEP = step(60)
@@ -134,11 +133,7 @@ def attempt(point):
 
 def points(making):
     out = making.fresh(world.base / "record")
-    ending, calls = record(world.base / "record" / "log", making.command(out))
-    assert ending.status == 0, f"{making.name}: {ending.brief()}"
-    many = any(call.thread for call in calls)
-    if many and not IS_SUPPORTED:
-        return []
+    calls, many = failing(world.base / "record" / "log", making.name, making.command(out))
     return [(making, many, call, effect) for call in calls[1:] for effect in ("kill", *effects(call))]
 
 

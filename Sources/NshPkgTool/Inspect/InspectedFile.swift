@@ -39,7 +39,7 @@ enum InspectedFile {
                 .unsupportedFormat,
                 "this is no package, certificate, revocation list or key file of nsh-pkgtool")
         }
-        if bytes.count < 1 << 14, String(decoding: bytes, as: UTF8.self).contains("\"nsh-secret-key-1\"") {
+        if bytes.count < 1 << 14, SecretKeyFile.isOne(bytes) {
             throw Refusal(.unsupportedFormat, "a secret key file is not taken from standard input")
         }
         return .document(try Envelope(parsingDraft: bytes), bytes: bytes)

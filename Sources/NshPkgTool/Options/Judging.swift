@@ -33,8 +33,8 @@ struct Judging {
         self.clock = clock
         lists = try arguments.values("revocations").map { path in
             let limit = Int(options.limits.revocationListBytes)
-            let content = try InputFile.read(path, limit: limit, what: "the revocation list")
-            return Verification.GivenList(name: path, bytes: content.bytes)
+            let bytes = try InputFile.read(path, limit: limit, what: "the revocation list")
+            return Verification.GivenList(name: path, bytes: bytes)
         }
         roots = try RootLookup.required(
             RootLookup.find(options: arguments.values("root"), environment: invocation.environment))

@@ -23,7 +23,7 @@ enum StoreImportVerb {
         let file = try invocation.arguments.operand(0)
         let place = try StorePlace.required(by: invocation)
         let document = try StoreDocument(
-            parsing: try InputFile.read(file, limit: 1 << 30, what: "the export of a store").bytes)
+            parsing: try InputFile.read(file, limit: 1 << 30, what: "the export of a store"))
         let door = try PackageDoors.find(invocation, place, .writes)
         try door.prepare()
         let taken = try door.importStore(document)

@@ -31,8 +31,7 @@ enum UpdateRevocationsVerb {
         let door = try PackageDoors.find(invocation, place, isRehearsal ? .reads : .writes)
         do {
             let bytes = try InputFile.read(
-                file, limit: Int(Limits().revocationListBytes), what: "the revocation list"
-            ).bytes
+                file, limit: Int(Limits().revocationListBytes), what: "the revocation list")
             try door.prepare()
             let update = try door.applyRevocations(bytes)
             try report(RevocationUpdateDocument(update, isRehearsal: isRehearsal, file: file), console)

@@ -4,12 +4,6 @@ internal import NshTrust
 
 /// Small files that are read whole.
 package enum InputFile {
-    /// What was read.
-    package struct Content: Sendable {
-        /// The bytes of the file.
-        package let bytes: [UInt8]
-    }
-
     /// Reads a regular file whole.
     ///
     /// - Parameters:
@@ -18,7 +12,7 @@ package enum InputFile {
     ///   - what: What the file is, for messages: `the certificate`.
     /// - Returns: The bytes.
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`; `limitExceeded` for a longer file.
-    package static func read(_ path: String, limit: Int, what: String) throws -> Content {
+    package static func read(_ path: String, limit: Int, what: String) throws -> [UInt8] {
         let name = "\(what) \(Printable.escaped(path))"
         let file = try PlainFile.open(path, name: name)
         let status = file.status
@@ -42,7 +36,7 @@ package enum InputFile {
             throw Refusal(.limitExceeded, "\(name) has more than \(limit) bytes")
         }
         bytes.removeLast(bytes.count - filled)
-        return Content(bytes: bytes)
+        return bytes
     }
 
     /// A file that was read into locked memory.
@@ -68,14 +62,7 @@ package enum InputFile {
         let mode = file.status.permissions
         let descriptor = file.take()
         var filled = 0
-        let memory = try SecretMemory(count: limit + 1) { buffer in
-            while filled < buffer.count {
-                let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
-                let count = try readSome(descriptor.raw, rest, what: name)
-                if count == 0 { break }
-                filled += count
-            }
-        }
+        let memory = try SecretMemory(count: limit + 1) { filled = try descriptor.read(into: $0, at: 0, name) }
         guard filled <= limit else { throw Refusal(.limitExceeded, "\(name) has more than \(limit) bytes") }
         return LockedContent(memory: memory, count: filled, mode: mode)
     }

@@ -72,8 +72,8 @@ package struct OutputFile: ~Copyable {
 
     /// Puts the file in its place, for good: it survives the loss of power.
     ///
-    /// - Throws: `storeFull`, `ioFailure`; then nothing has changed, or the message says that the file is in its place and may not
-    ///   stay there.
+    /// - Throws: `storeFull`, `ioFailure`; then nothing has changed, or the message says that the file is in its place and
+    ///   may not stay there.
     package consuming func keep() throws {
         try sync()
         guard renameat(directory.raw, temporaryName, directory.raw, name) == 0 else {

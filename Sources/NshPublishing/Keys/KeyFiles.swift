@@ -86,7 +86,7 @@ public enum KeyFiles {
     /// - Throws: As `publicKeyText(readingFile:)`.
     package static func publicKey(at path: String) throws -> PublicKey {
         let content = try InputFile.read(path, limit: 1024, what: "the public key file")
-        guard let key = PublicKey(fileContent: content.bytes) else {
+        guard let key = PublicKey(fileContent: content) else {
             throw Refusal.malformed(
                 "\(Printable.escaped(path)) is no public key file: the base64 of 32 bytes and at most one line feed")
         }

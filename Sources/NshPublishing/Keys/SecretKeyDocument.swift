@@ -19,7 +19,8 @@ struct SecretKeyDocument: Sendable {
     /// What Argon2id needs at least, in bytes and passes.
     private static let (memoryMin, operationsMin): (Int64, Int64) = (8192, 1)
 
-    private static let format = "nsh-secret-key-1"
+    /// What the member “format” of every secret key file says.
+    static let format = "nsh-secret-key-1"
     private static let cipher = "xchacha20poly1305"
     private static let derivation = "argon2id"
     private static let nothing = "none"

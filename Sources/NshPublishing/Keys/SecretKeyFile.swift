@@ -57,20 +57,20 @@ public struct SecretKeyFile: Sendable {
     ///
     /// - Throws: `noSuchFile`, `notARegularFile`, `ioFailure`.
     package static func isOne(_ path: String) throws -> Bool {
-        let mark = Array("\"nsh-secret-key-1\"".utf8)
         do {
             let content = try InputFile.readLocked(path, limit: maximumCount, name: Printable.escaped(path))
-            return content.memory.withBytes { bytes in
-                let text = UnsafeBufferPointer(start: bytes, count: content.count)
-                // A package may hold the words as well, and starts otherwise.
-                guard text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else {
-                    return false
-                }
-                return text.indices.contains { text[$0...].starts(with: mark) }
-            }
+            return content.memory.withBytes { isOne(UnsafeBufferPointer(start: $0, count: content.count)) }
         } catch let refusal as Refusal where refusal.code == .limitExceeded {
             return false
         }
+    }
+
+    /// Tells whether a text says that it is a secret key file.
+    package static func isOne(_ text: some RandomAccessCollection<UInt8>) -> Bool {
+        // A package may hold the words as well, and starts otherwise.
+        guard text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) == UInt8(ascii: "{") else { return false }
+        let mark = Array("\"\(SecretKeyDocument.format)\"".utf8)
+        return text.indices.contains { text[$0...].starts(with: mark) }
     }
 
     /// Whether a passphrase is needed to open it.

@@ -16,7 +16,8 @@ final class SQLiteConnection: @unchecked Sendable {
     private let handle: OpaquePointer
     private let path: String
     private let name: String
-    /// Whether the last failure since `persistently` began was an interrupted change that a connection with write access has to undo.
+    /// Whether the last failure since `persistently` began was an interrupted change, which a connection with write access
+    /// has to undo.
     private(set) var metInterruptedChange = false
     private var statements: [String: SQLiteStatement] = [:]
     private let patience = SQLitePatience()

@@ -136,23 +136,28 @@ import Testing
         }
     }
 
+    /// Installs a package into a store that fails, and lets go of what was staged.
+    private func expectFailure(
+        of chain: VerifiedChain, _ package: InstalledPackage, in failing: FailingStore,
+        _ body: (any StoreTransaction) throws -> Void
+    ) throws {
+        let staged = try fixture.stage(chain)
+        #expect(throws: Stop.self) {
+            _ = try fixture.trees.install(
+                staged, app: package.app.id, build: package.app.build, digest: chain.digest,
+                manifest: package.facts.manifest, in: failing, body)
+        }
+    }
+
     @Test(.attack("K9"), .rules("STO-14"), arguments: [1, 2]) func commitThatFailsLeavesNoInstalledTree(failures: Int)
         throws
     {
         let chain = try StoreFixture.chain(build: 6)
         let package = StoreFixture.installed(chain)
         let failing = FailingStore(fixture.store, failures: failures)
-        do {
-            let staged = try fixture.stage(chain)
-            #expect(throws: Stop.self) {
-                _ = try fixture.trees.install(
-                    staged, app: package.app.id, build: 6, digest: chain.digest, manifest: package.facts.manifest,
-                    in: failing
-                ) { transaction in
-                    try transaction.record(
-                        package, certificate: chain.certificate.envelope, event: StoreFixture.event(.opened))
-                }
-            }
+        try expectFailure(of: chain, package, in: failing) { transaction in
+            try transaction.record(
+                package, certificate: chain.certificate.envelope, event: StoreFixture.event(.opened))
         }
         #expect(directory.names("state/staging").isEmpty)
         #expect(try fixture.store.read { try $0.installedPackage(chain.digest) } == nil)
@@ -171,15 +176,7 @@ import Testing
             let lease = try TreeLease.take(tree, in: state)
             leases.withLock { $0.append(lease) }
         }
-        do {
-            let staged = try fixture.stage(chain)
-            #expect(throws: Stop.self) {
-                _ = try fixture.trees.install(
-                    staged, app: package.app.id, build: 6, digest: chain.digest, manifest: package.facts.manifest,
-                    in: failing
-                ) { _ in }
-            }
-        }
+        try expectFailure(of: chain, package, in: failing) { _ in }
         #expect(try fixture.trees.isIntact(tree, manifest: package.facts.manifest))
         #expect(try prune().setAside.isEmpty)
         leases.withLock { $0 = [] }

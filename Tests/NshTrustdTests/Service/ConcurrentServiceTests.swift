@@ -25,6 +25,23 @@ import Testing
         }
         let lane = Lane(threads: 8, waiting: 40, perUser: 12)
         let tally = Locked(Tally())
+        // Two that wait for each other, so that two run at once however few processors there are.
+        let met = Locked(0)
+        for name in [-1, -2] {
+            let isTaken = lane.add(
+                {
+                    tally.withLock { tally in
+                        tally.running += 1
+                        tally.most = max(tally.most, tally.running)
+                        tally.done[name, default: 0] += 1
+                    }
+                    met.withLock { $0 += 1 }
+                    var patience = Backoff(seconds: 30)
+                    while met.withLock({ $0 }) < 2, patience.pause() {}
+                    tally.withLock { $0.running -= 1 }
+                }, for: 6)
+            if isTaken { tally.withLock { $0.taken += 1 } }
+        }
         try await threads { number in
             for round in 0..<200 {
                 let name = number * 1000 + round
@@ -54,8 +71,8 @@ import Testing
         #expect(users == [false, false, false, false])
         let end = tally.withLock { $0 }
         #expect(end.done.count == end.taken && end.done.values.allSatisfy { $0 == 1 })
-        #expect(end.running == 0 && (1...8).contains(end.most))
-        #expect(lane.figures.rejected == Int64(64 * 200 - end.taken + 4))
+        #expect(end.running == 0 && end.most <= 8 && end.most > 1)
+        #expect(lane.figures.rejected == Int64(2 + 64 * 200 - end.taken + 4))
     }
 
     @Test("each follower gets every event once and in order while others come, go and record")
