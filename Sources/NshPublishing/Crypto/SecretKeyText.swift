@@ -61,13 +61,13 @@ struct SecretKeyText: ~Copyable, Sendable {
     /// The text of a document whose secret is a key's seed as it is, and a line feed, in locked memory.
     ///
     /// - Parameters:
-    ///   - document: The document of an unsealed key, its “secret” empty.
+    ///   - document: The text of an unsealed key's document, its “secret” empty.
     ///   - key: The key.
     /// - Returns: The text.
     /// - Throws: `ioFailure` without memory.
-    static func text(of document: SecretKeyDocument, holding key: borrowing SecretKey) throws -> SecretMemory {
+    static func text(of document: [UInt8], holding key: borrowing SecretKey) throws -> SecretMemory {
         // “secret” is the last of the sorted names: the text ends with its empty value.
-        let front = document.serialized.dropLast(2)
+        let front = document.dropLast(2)
         let end = Array("\"}\n".utf8)
         let count = sodium_base64_encoded_len(SecretKey.seedCount, sodium_base64_VARIANT_ORIGINAL) - 1
         return try SecretMemory(count: front.count + count + end.count) { buffer in

@@ -54,7 +54,7 @@ public enum KeyFiles {
             let document = SecretKeyDocument(
                 protection: .none, nonce: [UInt8](repeating: 0, count: SeedSeal.nonceCount),
                 salt: [UInt8](repeating: 0, count: SeedSeal.saltCount), publicKey: key.publicKey, secret: [])
-            let text = try SecretKeyText.text(of: document, holding: key)
+            let text = try SecretKeyText.text(of: document.serialized, holding: key)
             return try write({ try text.withBuffer($0) }, of: document, named: name)
         }
     }
