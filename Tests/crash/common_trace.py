@@ -8,7 +8,9 @@ error, or halves the number of bytes that are asked for: the kernel does the res
 import ctypes
 import errno
 import os
+import pathlib
 import platform
+import re
 import signal
 import struct
 
@@ -21,21 +23,12 @@ EVENT_STOP = signal.SIGTRAP | 0x80
 REGISTERS = struct.Struct("27Q")
 RAX, RDX, ORIG_RAX = 10, 12, 15
 
-IS_SUPPORTED = platform.machine() == "x86_64"
-NUMBERS = {
-    "accept4": 288, "access": 21, "arch_prctl": 158, "brk": 12, "chmod": 90, "clock_nanosleep": 230, "clone": 56,
-    "clone3": 435, "close": 3, "connect": 42, "epoll_ctl": 233, "epoll_wait": 232, "eventfd2": 290, "execve": 59,
-    "exit": 60, "exit_group": 231, "faccessat": 269, "fchmod": 91, "fchmodat": 268, "fchown": 93, "fcntl": 72,
-    "fdatasync": 75, "flock": 73, "fstat": 5, "fsync": 74, "ftruncate": 77, "futex": 202, "getcwd": 79,
-    "getdents64": 217, "getegid": 108, "geteuid": 107, "getpid": 39, "getrandom": 318, "gettid": 186, "getuid": 102,
-    "inotify_add_watch": 254, "inotify_init1": 294, "ioctl": 16, "linkat": 265, "lseek": 8, "madvise": 28,
-    "mkdir": 83, "mkdirat": 258, "mlock": 149, "mmap": 9, "mprotect": 10, "mremap": 25, "munlock": 150, "munmap": 11,
-    "nanosleep": 35, "newfstatat": 262, "openat": 257, "openat2": 437, "pipe2": 293, "poll": 7, "prctl": 157,
-    "pread64": 17, "prlimit64": 302, "pwrite64": 18, "read": 0, "readlink": 89, "readlinkat": 267, "recvfrom": 45,
-    "recvmsg": 47, "renameat": 264, "renameat2": 316, "rseq": 334, "rt_sigaction": 13, "rt_sigprocmask": 14,
-    "sched_getaffinity": 204, "sched_yield": 24, "sendmsg": 46, "sendto": 44, "set_robust_list": 273,
-    "set_tid_address": 218, "setrlimit": 160, "sigaltstack": 131, "socket": 41, "statx": 332, "syncfs": 306,
-    "sysinfo": 99, "tgkill": 234, "umask": 95, "uname": 63, "unlink": 87, "unlinkat": 263, "write": 1}
+HEADER = pathlib.Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h")  # it comes with the C library's headers
+IS_SUPPORTED = platform.machine() == "x86_64" and HEADER.exists()
+# Every number there is: what a later build calls must not be unknown here.
+NUMBERS = {}
+if IS_SUPPORTED:
+    NUMBERS = {name: int(number) for name, number in re.findall(r"#define __NR_(\w+) (\d+)", HEADER.read_text())}
 SHORT = ("read", "write", "pread64", "pwrite64")
 
 _libc = ctypes.CDLL(None, use_errno=True)
