@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 MINUTES ?= 5
 CASES ?= 100000
+BENCH := $(if $(QUICK),--quick,--write)
 TOOL := .build/release/nsh-pkgtool
 DAEMON := .build/release/nsh-trustd
 RELEASE := swift build -c release --static-swift-stdlib --disable-local-rpath
@@ -15,9 +16,9 @@ FORMATTED := $(wildcard Sources Tests Examples Benchmarks Fuzz Package.swift)
 export LC_ALL := C.UTF-8
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
-.PHONY: help bench-check demo test build lint format vectors docs readme readme-check install uninstall clean \
-	test-unit test-agreement test-tool test-daemon test-tsan test-asan \
-	attack fuzz crashtest soak differential model hostile-host mutants deps-build deps-python deps-test deps-demo
+.PHONY: help demo test build lint format vectors docs readme readme-check install uninstall clean \
+	bench bench-daemon bench-scale test-unit test-agreement test-tool test-daemon test-tsan test-asan \
+	attack fuzz crashtest soak differential model hostile-host mutants deps-build deps-python deps-test deps-demo deps-bench
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
@@ -95,8 +96,15 @@ hostile-host: build deps-python deps-test ## full, read-only and hostile disks, 
 mutants: deps-build deps-test ## every refusal removed in turn: a test that cites its rule must fail
 	@nice scripts/mutants
 
-bench-check: build deps-python deps-test ## requests per second of `check` beside a bare libmicrohttpd, alone and with 200 MB opens
-	sh Benchmarks/daemon/rate.sh
+# Measurements, never tests: they fill docs/performance.md. QUICK=1 makes each short and writes nothing.
+bench: build deps-bench ## verify, extract, open, publish beside minisign, tar, gpgv and a floor in C; QUICK=1: three rounds
+	@python3 Benchmarks/packages/bench.py $(BENCH)
+
+bench-daemon: build deps-bench ## check, verify, open at 1 to 512 connections beside a bare libmicrohttpd; QUICK=1
+	@python3 Benchmarks/daemon/bench.py $(BENCH)
+
+bench-scale: build deps-bench ## curves: lists and stores to a million, packages to 4 GB, threads, processes; QUICK=1
+	@python3 Benchmarks/scale/bench.py $(BENCH)
 
 install: $(TOOL) $(DAEMON) ## tool, daemon, manual pages, completions, systemd units, under $(DESTDIR)$(PREFIX)
 	scripts/install "$(PREFIX)" "$(DESTDIR)"
@@ -119,3 +127,5 @@ deps-test:
 	@scripts/deps test
 deps-demo:
 	@scripts/deps demo
+deps-bench:
+	@scripts/deps bench
