@@ -30,10 +30,16 @@ class Kept:
         return max((self.ratio(job, peer), f"{job['job']}, {job['shape']}, {job['compression']}") for job in jobs)
 
     def load(self, request, connections):
-        return next(row for row in self.daemon["loads"] if row["request"] == request and row["connections"] == connections)
+        return self.only(row for row in self.daemon["loads"] if row["request"] == request and row["connections"] == connections)
 
     def curve(self, name, size):
-        return next(row for row in self.scale[name] if row["size"] == size)
+        return self.only(row for row in self.scale[name] if row["size"] == size)
+
+    @staticmethod
+    def only(rows):
+        for row in rows:
+            return row
+        raise KeyError
 
 
 def _below(value, bound, where=""):
@@ -162,7 +168,7 @@ def rows():
         try:
             found, met = measure(kept)
             yield name, bound, found, "reached" if met else "**missed**"
-        except (KeyError, StopIteration, TypeError):
+        except KeyError:
             yield name, bound, "not measured", ""
 
 

@@ -106,8 +106,7 @@ def table(heads, rows):
 
 
 def number(value, digits=3):
-    """A number with so many significant digits, thousands set apart."""
-    if value == 0:
-        return "0"
-    magnitude = len(str(int(abs(value)))) if abs(value) >= 1 else 0
-    return f"{value:,.{max(0, digits - magnitude)}f}"
+    """A number with so many significant digits, thousands set apart; one below 1 with fewer."""
+    if abs(value) < 1:
+        return f"{value:.2g}"
+    return f"{value:,.{max(0, digits - len(str(int(abs(value)))))}f}"

@@ -32,8 +32,8 @@ class Workshop:
         self.memory, self.disk = memory, disk
         self.numbers = itertools.count()
         self.floor, self.timed = str(memory / "floor"), str(memory / "timed")
-        for program in (self.floor, self.timed):
-            source = pathlib.Path(__file__).with_name(pathlib.Path(program).name + ".c")
+        for program, folder in ((self.floor, "packages"), (self.timed, "common")):
+            source = pathlib.Path(__file__).parents[1] / folder / (pathlib.Path(program).name + ".c")
             quiet("gcc", "-O2", "-Wall", "-Wextra", "-std=gnu11", "-o", program, source, "-lsodium", "-lnettle", "-lzstd", "-lpthread")
         for name in ("root", "release"):
             quiet(TOOL, "keygen", memory / name, "--no-password")

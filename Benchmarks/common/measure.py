@@ -22,12 +22,14 @@ class Row:
                 "slowest": thousand(max(self.seconds)), "processor": thousand(statistics.median(self.processor)), "peakMiB": round(self.peak / 2**20, 1)}
 
 
-def interleaved(rows, rounds, timed):
-    """Runs all rows by turns, once without counting and then `rounds` times; the order is turned round every other time.
+def interleaved(rows, rounds, timed, warm=True):
+    """Runs all rows by turns, once without counting (unless not `warm`) and then `rounds` times.
+
+    The order is turned round every other time.
 
     `timed` is the program of timed.c. A command that fails ends the benchmark: what failed is not a time.
     """
-    for number in range(rounds + 1):
+    for number in range(0 if warm else 1, rounds + 1):
         for row in rows if number % 2 else reversed(rows):
             if row.prepare:
                 row.prepare()

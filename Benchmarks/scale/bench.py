@@ -1,0 +1,107 @@
+"""Curves: what a run costs with ever larger lists, stores and packages, and with ever more askers.
+
+    python3 Benchmarks/scale/bench.py [--quick] [--only CURVE]... [--write]     (make bench-scale, make bench-scale QUICK=1)
+
+Revocation lists of 10³ to 10⁶ keys (lists.py), stores of 10 to 10⁶ apps (stores.py), packages of 1 MB to 4 GB and of 10 to
+100,000 files (sizes.py), 1 to 64 connections to a daemon and 1 to 32 processes (parallel.py). All of it lies in memory; what
+does not fit is passed over and said. --write puts tables and charts into docs/, and keeps curves that were not asked for.
+
+Needs the release tool and daemon (NSH_PKGTOOL, NSH_TRUSTD), gcc, libsodium, and 10 GB in /dev/shm for the package of 4 GB.
+"""
+import argparse
+import math
+import pathlib
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+BENCHMARKS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(BENCHMARKS / "common"), str(BENCHMARKS.parent / "Tests" / "daemon")]
+import chart  # noqa: E402
+import goals  # noqa: E402
+import lists  # noqa: E402
+import page  # noqa: E402
+import parallel  # noqa: E402
+import sizes  # noqa: E402
+import stores  # noqa: E402
+from host import Host  # noqa: E402
+
+CURVES = {"lists": lists.measure, "apps": stores.measure, "bytes": sizes.by_bytes, "files": sizes.by_files,
+          "connections": parallel.connections, "processes": parallel.processes}
+#: The heads of the tables: (member, what it is) of each curve.
+HEADS = {
+    "lists": ("Revocation lists", {"size": "keys", "listMB": "list, MB", "applySeconds": "apply, s", "applyPeakMiB": "peak, MiB", "verifyMilliseconds": "verify, ms",
+              "openAgainMilliseconds": "open again, ms", "daemonStartSeconds": "daemon start, s", "checksPerSecond": "daemon, checks/s", "daemonPeakMiB": "daemon peak, MiB"}),
+    "apps": ("Apps in the store", {"size": "apps", "databaseMB": "database, MB", "openMilliseconds": "open a new one, ms", "openAgainMilliseconds": "open again, ms",
+             "checksPerSecond": "checks/s of one", "checksOfManyPerSecond": "of fifty", "pageMilliseconds": "page of 100, ms", "listMilliseconds": "list all, ms", "listPeakMiB": "peak, MiB",
+             "statusMilliseconds": "status, ms", "daemonPeakMiB": "daemon peak, MiB"}),
+    "bytes": ("Bytes of a package", {"size": "bytes", "verifyMilliseconds": "verify, ms", "openMilliseconds": "open, ms", "verifyPeakMiB": "verify peak, MiB", "openPeakMiB": "open peak, MiB"}),
+    "files": ("Files of a package", {"size": "files", "verifyMilliseconds": "verify, ms", "openMilliseconds": "open, ms", "verifyPeakMiB": "verify peak, MiB", "openPeakMiB": "open peak, MiB"}),
+    "connections": ("Connections to one daemon", {"size": "connections", "checksPerSecond": "checks/s", "p99Microseconds": "p99, µs"}),
+    "processes": ("Processes at once", {"size": "processes", "verifiesPerSecond": "verifies of 10 MB a second", "opensPerSecond": "first opens into one store a second"}),
+}
+
+
+def exponent(rows, member):
+    """How fast a time grows between the last two points but for what it costs at the first: 1 is linear."""
+    first, before, last = rows[0], rows[-2], rows[-1]
+    return math.log((last[member] - first[member]) / (before[member] - first[member])) / math.log(last["size"] / before["size"])
+
+
+def growth(results):
+    """The exponents of growth with bytes and with files."""
+    return {f"{verb} by {name}": round(exponent(results[name], f"{verb}Milliseconds"), 2)
+            for name in ("bytes", "files") if len(results.get(name, [])) > 2 for verb in ("verify", "open")}
+
+
+def tables(results):
+    """What goes into the page."""
+    parts = [page.sentence(results["machine"])]
+    for name, (title, heads) in HEADS.items():
+        if results.get(name):
+            shown = [[f"{row['size']:,}", *(page.number(row[member]) for member in list(heads)[1:])] for row in results[name]]
+            parts += [f"### {title}", page.table(heads.values(), shown)]
+    exponents = "; ".join(f"{name} {value:.2f}" for name, value in results["growth"].items())
+    return "\n\n".join([*parts, f"Exponents of growth between the two largest (1 is linear, what a start costs taken off): {exponents}."])
+
+
+def drawn(results):
+    """All curves on one sheet."""
+    points = lambda name, member: [(row["size"], row[member]) for row in results.get(name, [])]
+    lines = lambda name, *members: [(said, points(name, member)) for member, said in members]
+    return chart.curves("How it grows", [
+        ("A revocation list applied", "revoked keys", "seconds; MiB", lines("lists", ("applySeconds", "apply, s"), ("applyPeakMiB", "peak, MiB"))),
+        ("With that list in the store", "revoked keys", "milliseconds", lines("lists", ("verifyMilliseconds", "verify"), ("openAgainMilliseconds", "open again"))),
+        ("Apps in the store: time", "apps", "milliseconds", lines("apps", ("openMilliseconds", "open"), ("openAgainMilliseconds", "open again"), ("pageMilliseconds", "a page"), ("listMilliseconds", "list all"))),
+        ("Apps in the store: checks of the daemon", "apps", "checks a second", lines("apps", ("checksPerSecond", "of one"), ("checksOfManyPerSecond", "of fifty"))),
+        ("Bytes of a package", "bytes", "milliseconds; MiB", lines("bytes", ("verifyMilliseconds", "verify"), ("openMilliseconds", "open"), ("openPeakMiB", "peak, MiB"))),
+        ("Files of a package", "files", "milliseconds; MiB", lines("files", ("verifyMilliseconds", "verify"), ("openMilliseconds", "open"), ("openPeakMiB", "peak, MiB"))),
+        ("Connections to one daemon", "connections", "checks a second", lines("connections", ("checksPerSecond", "check"))),
+        ("Processes at once, all on one store", "processes", "jobs a second", lines("processes", ("verifiesPerSecond", "verify 10 MB"), ("opensPerSecond", "open, small"))),
+    ])
+
+
+def main():
+    options = argparse.ArgumentParser(description="Draws curves over lists, stores, packages, connections and processes.")
+    options.add_argument("--quick", action="store_true", help="the smaller sizes only, fewer rounds")
+    options.add_argument("--only", action="append", choices=list(CURVES), help="only this curve (may be repeated)")
+    options.add_argument("--write", action="store_true", help="write tables, chart and results into the repository")
+    chosen = options.parse_args()
+    page.needs({"gcc": "gcc", "xargs": "findutils"})
+    results = (page.load("scale") or {}) if chosen.only else {}
+    with tempfile.TemporaryDirectory(prefix="nsh-scale.", dir=page.scratch_base()) as directory:
+        machine, host = page.Machine(), Host(directory, chosen.quick)
+        for name in chosen.only or CURVES:
+            results[name] = list(CURVES[name](host))
+    results["machine"] = {**machine.describe(), "quick": chosen.quick}
+    results["growth"] = growth(results)
+    print(tables(results))
+    if chosen.write:
+        page.save("scale", results)
+        page.put("scale", tables(results))
+        (page.ROOT / "docs" / "performance-scale.svg").write_text(drawn(results), encoding="utf-8")
+        goals.write()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,79 @@
+"""Stores of ten to a million apps: open, check and list.
+
+Opening a million packages would take an hour, so a store is made from one that the tool made: the records of its one app
+are repeated under other ids, builds and digests, as SQL in one transaction. Certificate, identity, capabilities and roots are the
+signed ones of the real package, and restore; what these apps lack is their trees, at which none of the questions asked here looks.
+"""
+import hashlib
+import pathlib
+import shutil
+import sqlite3
+import time
+
+from host import fits, say
+
+SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
+BYTES_PER_APP = 1_500
+NEW_APPS = 5
+
+
+def fill(state, count):
+    """Adds apps to a store until it has so many; the digests of some of them."""
+    base = sqlite3.connect(pathlib.Path(state) / "trust.sqlite")
+    base.execute("PRAGMA synchronous = OFF")
+    names = [column[0] for column in base.execute("SELECT * FROM packages LIMIT 0").description]
+    record = dict(zip(names, base.execute("SELECT * FROM packages").fetchone()))
+    publisher, = base.execute("SELECT publisher FROM apps").fetchone()
+
+    def numbered(number):
+        app, digest = f"com.example.a{number:07}", hashlib.sha256(b"package %d" % number).digest()
+        return {**record, "app": app, "digest": digest, "manifest": hashlib.sha256(b"files %d" % number).digest(),
+                "tree": f"apps/{app}/{record['build']}-{digest.hex()[:16]}"}
+
+    with base:
+        for number in range(1, count):
+            row = numbered(number)
+            base.execute(f"INSERT INTO packages VALUES ({', '.join('?' * len(names))})", [row[name] for name in names])
+            base.execute("INSERT INTO apps VALUES (?, ?, ?, ?, ?, ?)", [row["app"], row["build"], publisher, row["identity"], row["digest"], row["accepted_at"]])
+            base.execute("INSERT INTO accepted VALUES (?, ?, ?, ?)", [row["digest"], row["app"], row["build"], row["accepted_at"]])
+    base.close()
+    return [numbered(number)["digest"].hex() for number in range(1, count, max(1, count // 50))]
+
+
+def measure(host):
+    """A row for each size."""
+    package = host.publisher.package(1, app="stored")
+    # Each is opened into each store once, so that it is a first open.
+    new = [host.publisher.package(1, app=f"new{number}") for number in range(NEW_APPS)]
+    for size in SIZES[:4] if host.quick else SIZES:
+        if not fits(size * BYTES_PER_APP * 2):
+            print(f"apps: {size:,} do not fit into memory", flush=True)
+            continue
+        folder = host.folder("stores")
+        state = folder / "state"
+        host.time(host.tool("open", package, "--state", state), 1, warm=False)
+        began = time.monotonic()
+        digests = fill(state, size)
+        made = time.monotonic() - began
+        waiting = list(new)
+        opened = sorted(host.time(host.tool("open", waiting.pop(), "--state", state), 1, warm=False)["milliseconds"] for _ in new)
+        again = host.time(host.tool("open", package, "--state", state), 5 if host.quick else 15)
+        listed = host.time([*host.tool("store apps", "--state", state)[:3], "--state", str(state)], 1 if size > 10_000 else 3, warm=False)
+        status = host.time([*host.tool("store status")[:3], "--state", str(state)], 1 if size > 10_000 else 3, warm=False)
+        daemon = host.daemon(state, "stored")
+        with daemon.start():
+            seconds = 0.3 if host.quick else 1.0
+            one = host.load(daemon, [("check", {"digest": host.digest(package)})], 8, seconds)
+            many = host.load(daemon, [("check", {"digest": digest}) for digest in digests], 8, seconds)
+            pages = []
+            for _ in range(20):
+                began = time.monotonic()
+                daemon.get("/v1/apps?limit=100&after=com.example.a")
+                pages.append(time.monotonic() - began)
+        yield say("apps", {
+            "size": size, "madeSeconds": round(made, 1), "databaseMB": round((state / "trust.sqlite").stat().st_size / 1e6, 1),
+            "openMilliseconds": opened[len(opened) // 2], "openAgainMilliseconds": again["milliseconds"],
+            "listMilliseconds": listed["milliseconds"], "listPeakMiB": listed["peakMiB"], "statusMilliseconds": status["milliseconds"],
+            "checksPerSecond": one["rate"], "checksOfManyPerSecond": many["rate"], "pageMilliseconds": round(sorted(pages)[10] * 1000, 2),
+            "daemonPeakMiB": many["serverPeakMiB"]})
+        shutil.rmtree(folder)
