@@ -90,10 +90,17 @@ final class ListeningDaemon: HTTPService {
         var lines = sent.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
             Array(line.last == 0x0D ? line.dropLast() : line)
         }[...]
+        var isBehindABody = false
         for head in heads {
-            while let line = lines.first, !says(line, head) { lines = lines.dropFirst() }
+            // A body need not end with a line, so the next request may begin within one.
+            while let line = lines.first,
+                !says(line, head), !isBehindABody || !line.indices.contains(where: { says(Array(line[$0...]), head) })
+            {
+                lines = lines.dropFirst()
+            }
             try require(!lines.isEmpty, "\(head.method) \(head.path ?? []) was heard, and nobody sent it")
             lines = lines.dropFirst()
+            isBehindABody = head.hasBody
         }
     }
 

@@ -69,6 +69,14 @@ struct LooseArchive {
         members[0].block.replaceSubrange(124..<136, with: TarMember.octal(lines.count, digits: 11))
     }
 
+    /// Makes the first member's mode, owner, group and time zero.
+    mutating func rewriteIgnoredNumbers() {
+        guard !members.isEmpty else { return }
+        for (field, digits) in [(100..<108, 7), (108..<116, 7), (116..<124, 7), (136..<148, 11)] {
+            members[0].block.replaceSubrange(field, with: TarMember.octal(0, digits: digits))
+        }
+    }
+
     /// Makes every checksum right.
     mutating func rewriteChecksums() {
         for index in members.indices {

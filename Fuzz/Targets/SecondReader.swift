@@ -9,10 +9,22 @@ enum SecondReader {
     static func compare(_ archive: [UInt8]) throws {
         let sink = CollectingSink()
         _ = try Bench.verify(Bench.package(archive, .none, LooseArchive(archive).facts), sink: sink)
-        let found = try read(archive)
+        let found = try read(withNumbersWhereNothingIsRead(archive))
         try require(
             found.elementsEqual(sink.files) { $0.path.utf8.elementsEqual($1.path.utf8) && $0.data == $1.data },
             "libarchive finds \(found.map(\.path)), we \(sink.files.map(\.path))")
+    }
+
+    /// Mode, owner, group and time need no form (TAR-16); libarchive takes nothing for an archive that begins without.
+    private static func withNumbersWhereNothingIsRead(_ bytes: [UInt8]) -> [UInt8] {
+        let isFormed = [100..<124, 136..<148].allSatisfy { field in
+            bytes[field].allSatisfy { (0x30...0x37).contains($0) || $0 == 0x20 || $0 == 0 }
+        }
+        if isFormed { return bytes }
+        var archive = LooseArchive(bytes)
+        archive.rewriteIgnoredNumbers()
+        archive.rewriteChecksums()
+        return archive.encoded
     }
 
     private static func read(_ bytes: [UInt8]) throws -> [(path: String, data: [UInt8])] {

@@ -22,14 +22,18 @@ package struct Annotations: Hashable, Sendable {
         return true
     }
 
-    /// Tells whether both hold the same notes in the same order.
+    private var sortedEntries: [(name: String, text: String)] { entries.sorted { $0.name < $1.name } }
+
+    /// Tells whether both hold the same notes, in any order.
     package static func == (left: Annotations, right: Annotations) -> Bool {
-        left.entries.elementsEqual(right.entries) { $0.name == $1.name && $0.text.utf8.elementsEqual($1.text.utf8) }
+        left.sortedEntries.elementsEqual(right.sortedEntries) {
+            $0.name == $1.name && $0.text.utf8.elementsEqual($1.text.utf8)
+        }
     }
 
-    /// Feeds names and texts.
+    /// Feeds names and texts in sorted order.
     package func hash(into hasher: inout Hasher) {
-        for entry in entries {
+        for entry in sortedEntries {
             hasher.combine(entry.name)
             hasher.combine(Array(entry.text.utf8))
         }
