@@ -91,12 +91,12 @@ def load(name):
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
-def put(mark, text):
-    """Puts text between the marks `<!-- MARK:begin -->` and `<!-- MARK:end -->` of docs/performance.md."""
+def put(mark, text, path=PAGE):
+    """Puts text between the marks `<!-- MARK:begin -->` and `<!-- MARK:end -->` of docs/performance.md, or of another page."""
     begin, end = f"<!-- {mark}:begin -->", f"<!-- {mark}:end -->"
-    page = PAGE.read_text(encoding="utf-8")
+    page = path.read_text(encoding="utf-8")
     before, rest = page.split(begin, 1)
-    PAGE.write_text(f"{before}{begin}\n{text.strip()}\n{end}{rest.split(end, 1)[1]}", encoding="utf-8")
+    path.write_text(f"{before}{begin}\n{text.strip()}\n{end}{rest.split(end, 1)[1]}", encoding="utf-8")
 
 
 def table(heads, rows):
