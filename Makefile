@@ -8,7 +8,9 @@ CASES ?= 100000
 BENCH := $(if $(QUICK),--quick,--write)
 TOOL := .build/release/nsh-pkgtool
 DAEMON := .build/release/nsh-trustd
-RELEASE := swift build -c release --static-swift-stdlib --disable-local-rpath
+# Types are named directly instead of by text that the runtime looks up at each start (docs/decisions/0012).
+RELEASE := swift build -c release --static-swift-stdlib --disable-local-rpath \
+	-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
 # The sanitizers' builds have folders of their own: they never mix with the plain ones.
 SANITIZED_TEST := SWIFT_BACKTRACE=enable=no swift test --disable-xctest
 FORMATTED := $(wildcard Sources Tests Examples Benchmarks Fuzz Package.swift)
@@ -17,7 +19,7 @@ export LC_ALL := C.UTF-8
 MAKEFLAGS += --no-print-directory
 .DEFAULT_GOAL := help
 .PHONY: help demo test build lint format vectors docs readme readme-check install uninstall clean \
-	bench bench-daemon bench-scale test-unit test-agreement test-tool test-daemon test-tsan test-asan \
+	bench bench-daemon bench-scale bench-guard build-probe test-unit test-agreement test-tool test-daemon test-tsan test-asan \
 	attack fuzz crashtest soak differential model hostile-host mutants deps-build deps-python deps-test deps-demo deps-bench
 
 help: ## list the targets
@@ -26,12 +28,15 @@ help: ## list the targets
 demo: build deps-python deps-demo ## sign, verify, open, tamper with, roll back and revoke a real app, step by step
 	@scripts/demo
 
-test: build deps-python deps-test ## everything: lint, unit tests, vectors, agreement, tool, daemon, concurrency with TSan, every proof in short
+test: build build-probe deps-python deps-test ## everything: lint, unit tests, vectors, agreement, tool, daemon, concurrency with TSan, every proof in short
 	@scripts/run-suites
 
 build: deps-build ## the release tool, fully static, and the daemon: .build/release/nsh-pkgtool, nsh-trustd
 	$(RELEASE) --product nsh-pkgtool
 	$(RELEASE) --product nsh-trustd
+
+build-probe: deps-build
+	$(RELEASE) --product GuardProbe
 
 lint: deps-build deps-test ## formatting, documentation, layers, and that every rule has a test
 	@scripts/lint
@@ -102,6 +107,9 @@ bench: build deps-bench ## verify, extract, open, publish beside minisign, tar, 
 
 bench-daemon: build deps-bench ## check, verify, open at 1 to 512 connections beside a bare libmicrohttpd; QUICK=1
 	@python3 Benchmarks/daemon/bench.py $(BENCH)
+
+bench-guard: build build-probe deps-test ## instructions and system calls of verify, open, check held against the accepted ones; ACCEPT=1
+	@python3 Benchmarks/guard/guard.py $(if $(ACCEPT),--accept)
 
 bench-scale: build deps-bench ## curves: lists and stores to a million, packages to 4 GB, threads, processes; QUICK=1
 	@python3 Benchmarks/scale/bench.py $(BENCH)
