@@ -106,6 +106,7 @@ bench: build deps-bench ## verify, extract, open, publish beside minisign, tar, 
 	@python3 Benchmarks/packages/bench.py $(BENCH)
 
 bench-daemon: build deps-bench ## check, verify, open at 1 to 512 connections beside a bare libmicrohttpd; QUICK=1
+	@python3 Benchmarks/daemon/selftest.py
 	@python3 Benchmarks/daemon/bench.py $(BENCH)
 
 bench-guard: build build-probe deps-test ## instructions and system calls of verify, open, check held against the accepted ones; ACCEPT=1

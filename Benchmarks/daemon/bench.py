@@ -10,6 +10,7 @@ Needs the release tool and daemon (NSH_PKGTOOL, NSH_TRUSTD), gcc, libmicrohttpd-
 """
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -46,12 +47,13 @@ class Bench:
     def __init__(self, publisher, daemon, quick):
         self.publisher, self.daemon, self.directory = publisher, daemon, daemon.directory
         self.rounds, self.seconds = (1, 0.5) if quick else (5, 1.5)
+        self.numbers = itertools.count()
         build(self.directory)
 
     def request(self, route, **members):
         """A file with the bytes of one request."""
         body = json.dumps(members, separators=(",", ":")).encode()
-        path = self.directory / f"request-{route}-{hash(body) & 0xFFFF:04x}"
+        path = self.directory / f"request-{next(self.numbers)}"
         path.write_bytes(b"POST /v1/packages/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
                          % (route.encode(), len(body), body))
         return path
