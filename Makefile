@@ -112,7 +112,7 @@ bench-daemon: build deps-bench ## check, verify, open at 1 to 512 connections be
 bench-guard: build build-probe deps-test ## instructions and system calls of verify, open, check held against the accepted ones; ACCEPT=1
 	@python3 Benchmarks/guard/guard.py $(if $(ACCEPT),--accept)
 
-bench-scale: build deps-bench ## curves: lists and stores to a million, packages to 4 GB, threads, processes; QUICK=1
+bench-scale: build build-probe deps-bench ## curves: lists and stores to a million, packages to 4 GB, threads, processes; QUICK=1
 	@python3 Benchmarks/scale/bench.py $(BENCH)
 
 install: $(TOOL) $(DAEMON) ## tool, daemon, manual pages, completions, systemd units, under $(DESTDIR)$(PREFIX)

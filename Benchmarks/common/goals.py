@@ -99,7 +99,8 @@ def publish(kept):
 
 
 def check_in_process(kept):
-    one, two = kept.scale["inProcess"]["checksPerSecond"], kept.scale["inProcess"]["checksPerSecondTwoThreads"]
+    row = kept.only(kept.scale["inProcess"])
+    one, two = row["checksPerSecond"], row["checksPerSecondTwoThreads"]
     return f"{one:,.0f}/s, on two threads {two:,.0f}/s", one > 1e6 and two > 1.8 * one
 
 
@@ -118,7 +119,7 @@ def list_apply(kept):
 
 
 def list_look_up(kept):
-    rate = kept.scale["inProcess"]["lookUpsPerSecond"]
+    rate = kept.curve("inProcess", 1_000_000)["lookUpsPerSecond"]
     return f"{rate:,.0f}/s", rate > 1e6
 
 

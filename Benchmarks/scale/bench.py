@@ -3,10 +3,10 @@
     python3 Benchmarks/scale/bench.py [--quick] [--only CURVE]... [--write]     (make bench-scale, make bench-scale QUICK=1)
 
 Revocation lists of 10³ to 10⁶ keys (lists.py), stores of 10 to 10⁶ apps (stores.py), packages of 1 MB to 4 GB and of 10 to
-100,000 files (sizes.py), 1 to 64 connections to a daemon and 1 to 32 processes (parallel.py). All of it lies in memory; what
+100,000 files (sizes.py), 1 to 64 connections to a daemon and 1 to 32 processes (parallel.py), questions in-process (inprocess.py). All of it lies in memory; what
 does not fit is passed over and said. --write puts tables and charts into docs/, and keeps curves that were not asked for.
 
-Needs the release tool and daemon (NSH_PKGTOOL, NSH_TRUSTD), gcc, libsodium, and 10 GB in /dev/shm for the package of 4 GB.
+Needs the release tool, daemon and probe (NSH_PKGTOOL, NSH_TRUSTD, NSH_PROBE), gcc, libsodium, and 10 GB in /dev/shm for the package of 4 GB.
 """
 import argparse
 import math
@@ -19,6 +19,7 @@ BENCHMARKS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(BENCHMARKS / "common"), str(BENCHMARKS.parent / "Tests" / "daemon")]
 import chart  # noqa: E402
 import goals  # noqa: E402
+import inprocess  # noqa: E402
 import lists  # noqa: E402
 import page  # noqa: E402
 import parallel  # noqa: E402
@@ -26,10 +27,12 @@ import sizes  # noqa: E402
 import stores  # noqa: E402
 from host import Host  # noqa: E402
 
-CURVES = {"lists": lists.measure, "apps": stores.measure, "bytes": sizes.by_bytes, "files": sizes.by_files,
+CURVES = {"inProcess": inprocess.measure, "threads": inprocess.threads, "lists": lists.measure, "apps": stores.measure, "bytes": sizes.by_bytes, "files": sizes.by_files,
           "connections": parallel.connections, "processes": parallel.processes}
 #: The heads of the tables: (member, what it is) of each curve.
 HEADS = {
+    "inProcess": ("Questions in-process", {"size": "keys in the list", "checksPerSecond": "checks/s without it", "checksPerSecondTwoThreads": "on two threads", "checksPerSecondWithList": "with it",
+                  "lookUpsPerSecond": "look-ups/s in it"}),
     "lists": ("Revocation lists", {"size": "keys", "listMB": "list, MB", "applySeconds": "apply, s", "applyPeakMiB": "peak, MiB", "verifyMilliseconds": "verify, ms",
               "openAgainMilliseconds": "open again, ms", "daemonStartSeconds": "daemon start, s", "checksPerSecond": "daemon, checks/s", "daemonPeakMiB": "daemon peak, MiB"}),
     "apps": ("Apps in the store", {"size": "apps", "databaseMB": "database, MB", "openMilliseconds": "open a new one, ms", "openAgainMilliseconds": "open again, ms",
@@ -37,6 +40,7 @@ HEADS = {
              "statusMilliseconds": "status, ms", "daemonPeakMiB": "daemon peak, MiB"}),
     "bytes": ("Bytes of a package", {"size": "bytes", "verifyMilliseconds": "verify, ms", "openMilliseconds": "open, ms", "verifyPeakMiB": "verify peak, MiB", "openPeakMiB": "open peak, MiB"}),
     "files": ("Files of a package", {"size": "files", "verifyMilliseconds": "verify, ms", "openMilliseconds": "open, ms", "verifyPeakMiB": "verify peak, MiB", "openPeakMiB": "open peak, MiB"}),
+    "threads": ("Threads of one process", {"size": "threads", "checksPerSecond": "checks/s in-process"}),
     "connections": ("Connections to one daemon", {"size": "connections", "checksPerSecond": "checks/s", "p99Microseconds": "p99, µs"}),
     "processes": ("Processes at once", {"size": "processes", "verifiesPerSecond": "verifies of 10 MB a second", "opensPerSecond": "first opens into one store a second"}),
 }
@@ -76,7 +80,8 @@ def drawn(results):
         ("Apps in the store: checks of the daemon", "apps", "checks a second", lines("apps", ("checksPerSecond", "of one"), ("checksOfManyPerSecond", "of fifty"))),
         ("Bytes of a package", "bytes", "milliseconds; MiB", lines("bytes", ("verifyMilliseconds", "verify"), ("openMilliseconds", "open"), ("openPeakMiB", "peak, MiB"))),
         ("Files of a package", "files", "milliseconds; MiB", lines("files", ("verifyMilliseconds", "verify"), ("openMilliseconds", "open"), ("openPeakMiB", "peak, MiB"))),
-        ("Connections to one daemon", "connections", "checks a second", lines("connections", ("checksPerSecond", "check"))),
+        ("Threads of one process, connections to one daemon", "threads, connections", "checks a second",
+         lines("threads", ("checksPerSecond", "in-process")) + lines("connections", ("checksPerSecond", "over a socket"))),
         ("Processes at once, all on one store", "processes", "jobs a second", lines("processes", ("verifiesPerSecond", "verify 10 MB"), ("opensPerSecond", "open, small"))),
     ])
 

@@ -1,24 +1,52 @@
+import Glibc
 import NshTrust
 
-/// Repeats one question in-process, for `Benchmarks/guard/guard.py` to count what one costs:
-/// `GuardProbe check|lookup STATE ROOT.pub-content DIGEST COUNT`.
+/// Repeats one question in-process, for `Benchmarks/guard/guard.py` to count what one costs and for
+/// `Benchmarks/scale/inprocess.py` to time it: `GuardProbe check|lookup STATE ROOT.pub-content DIGEST COUNT [THREADS]`,
+/// COUNT on each of the threads.
 @main
 struct GuardProbe {
     static func main() throws {
         let words = CommandLine.arguments
-        guard words.count == 6, let count = Int(words[5]), let digest = Digest(hex: words[4]) else {
-            print("usage: GuardProbe check|lookup STATE ROOT DIGEST COUNT")
-            return
+        guard words.count == 6 || words.count == 7, let count = Int(words[5]), let digest = Digest(hex: words[4]) else {
+            print("usage: GuardProbe check|lookup STATE ROOT DIGEST COUNT [THREADS]")
+            exit(2)
         }
         // A clock that stands still: asking the system for the time is not what is counted.
         var options = NshTrust.Options()
         options.clock = { 1_800_000_000 }
         let core = try TrustCore(directory: words[2], options: options, access: .readOnly)
         try core.addRoot(words[3])
-        switch words[1] {
-        case "check": print(try checks(of: digest, in: core, count))
-        default: print(try lookups(from: digest, in: core, count))
+        let isCheck = words[1] == "check"
+        let ask: @Sendable () throws -> Int = {
+            try isCheck ? checks(of: digest, in: core, count) : lookups(from: digest, in: core, count)
         }
+        let others = (1..<(words.count == 7 ? Int(words[6]) ?? 1 : 1)).map { _ in start(ask) }
+        print(try ask())
+        for thread in others { pthread_join(thread, nil) }
+    }
+
+    /// Asks on a thread of its own; a question that fails ends the probe.
+    private static func start(_ ask: @escaping @Sendable () throws -> Int) -> pthread_t {
+        var thread: pthread_t = 0
+        let failed = pthread_create(
+            &thread, nil,
+            { asker in
+                do {
+                    if let asker { _ = try Unmanaged<Asker>.fromOpaque(asker).takeRetainedValue().ask() }
+                } catch {
+                    fatalError("\(error)")
+                }
+                return nil
+            }, Unmanaged.passRetained(Asker(ask)).toOpaque())
+        guard failed == 0 else { fatalError("no thread: \(failed)") }
+        return thread
+    }
+
+    private final class Asker: Sendable {
+        let ask: @Sendable () throws -> Int
+
+        init(_ ask: @escaping @Sendable () throws -> Int) { self.ask = ask }
     }
 
     /// Asks whether the package may start; tells how often it might.
