@@ -20,7 +20,7 @@ NEW_APPS = 5
 def fill(state, count):
     """Adds apps to a store until it has so many; the digests of some of them."""
     base = sqlite3.connect(pathlib.Path(state) / "trust.sqlite")
-    base.execute("PRAGMA synchronous = OFF")
+    base.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = -500000")
     names = [column[0] for column in base.execute("SELECT * FROM packages LIMIT 0").description]
     record = dict(zip(names, base.execute("SELECT * FROM packages").fetchone()))
     publisher, = base.execute("SELECT publisher FROM apps").fetchone()
@@ -30,12 +30,15 @@ def fill(state, count):
         return {**record, "app": app, "digest": digest, "manifest": hashlib.sha256(b"files %d" % number).digest(),
                 "tree": f"apps/{app}/{record['build']}-{digest.hex()[:16]}"}
 
+    def insert(table, *columns):
+        places = ", ".join("?" * len(columns))
+        rows = ([{**numbered(number), "publisher": publisher}[column] for column in columns] for number in range(1, count))
+        base.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", rows)
+
     with base:
-        for number in range(1, count):
-            row = numbered(number)
-            base.execute(f"INSERT INTO packages VALUES ({', '.join('?' * len(names))})", [row[name] for name in names])
-            base.execute("INSERT INTO apps VALUES (?, ?, ?, ?, ?, ?)", [row["app"], row["build"], publisher, row["identity"], row["digest"], row["accepted_at"]])
-            base.execute("INSERT INTO accepted VALUES (?, ?, ?, ?)", [row["digest"], row["app"], row["build"], row["accepted_at"]])
+        insert("packages", *names)
+        insert("apps", "app", "build", "publisher", "identity", "digest", "accepted_at")
+        insert("accepted", "digest", "app", "build", "accepted_at")
     base.close()
     return [numbered(number)["digest"].hex() for number in range(1, count, max(1, count // 50))]
 
