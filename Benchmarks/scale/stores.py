@@ -4,7 +4,6 @@ Opening a million packages would take an hour, so a store is made from one that 
 are repeated under other ids, builds and digests, as SQL in one transaction. Certificate, identity, capabilities and roots are the
 signed ones of the real package, and restore; what these apps lack is their trees, at which none of the questions asked here looks.
 """
-import hashlib
 import pathlib
 import shutil
 import sqlite3
@@ -20,27 +19,26 @@ NEW_APPS = 5
 def fill(state, count):
     """Adds apps to a store until it has so many; the digests of some of them."""
     base = sqlite3.connect(pathlib.Path(state) / "trust.sqlite")
-    base.executescript("PRAGMA synchronous = OFF; PRAGMA cache_size = -500000")
     names = [column[0] for column in base.execute("SELECT * FROM packages LIMIT 0").description]
-    record = dict(zip(names, base.execute("SELECT * FROM packages").fetchone()))
-    publisher, = base.execute("SELECT publisher FROM apps").fetchone()
-
-    def numbered(number):
-        app, digest = f"com.example.a{number:07}", hashlib.sha256(b"package %d" % number).digest()
-        return {**record, "app": app, "digest": digest, "manifest": hashlib.sha256(b"files %d" % number).digest(),
-                "tree": f"apps/{app}/{record['build']}-{digest.hex()[:16]}"}
-
-    def insert(table, *columns):
-        places = ", ".join("?" * len(columns))
-        rows = ([{**numbered(number), "publisher": publisher}[column] for column in columns] for number in range(1, count))
-        base.executemany(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})", rows)
-
-    with base:
-        insert("packages", *names)
-        insert("apps", "app", "build", "publisher", "identity", "digest", "accepted_at")
-        insert("accepted", "digest", "app", "build", "accepted_at")
+    new = {"digest": "new.digest", "app": "new.app", "manifest": "new.manifest",
+           "tree": "'apps/' || new.app || '/' || packages.build || '-' || lower(substr(hex(new.digest), 1, 16))"}
+    base.executescript(f"""
+        PRAGMA synchronous = OFF;
+        PRAGMA cache_size = -500000;
+        CREATE TEMP TABLE given AS SELECT * FROM packages;
+        CREATE TEMP TABLE new AS
+            WITH RECURSIVE numbers(number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < {count - 1})
+            SELECT printf('com.example.a%07d', number) AS app, randomblob(32) AS digest, randomblob(32) AS manifest FROM numbers ORDER BY 2;
+        BEGIN;
+        INSERT INTO packages SELECT {", ".join(new.get(name, f"packages.{name}") for name in names)} FROM new, given AS packages;
+        INSERT INTO accepted (digest, app, build, accepted_at) SELECT new.digest, new.app, given.build, given.accepted_at FROM new, given;
+        INSERT INTO apps (app, build, publisher, identity, digest, accepted_at)
+            SELECT new.app, apps.build, apps.publisher, apps.identity, new.digest, apps.accepted_at FROM new, (SELECT * FROM apps LIMIT 1) AS apps ORDER BY 1;
+        COMMIT;
+        """)
+    digests = [digest.hex() for digest, in base.execute("SELECT digest FROM new ORDER BY app LIMIT 50")]
     base.close()
-    return [numbered(number)["digest"].hex() for number in range(1, count, max(1, count // 50))]
+    return digests
 
 
 def measure(host):
