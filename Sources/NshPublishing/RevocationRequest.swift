@@ -137,9 +137,6 @@ public struct RevocationRequest: Hashable, Sendable {
                     + "say when it expires")
         }
         if let annotations { list.annotations = try Annotations(publishing: annotations) }
-        list.keys.sort()
-        list.packages.sort()
-        list.certificates.sort { $0.bytes.lexicographicallyPrecedes($1.bytes) }
         let envelope = Envelope(kind: .revocations, payload: list.serialized)
         // Reading it back holds numbers, ids and texts to the reader's own rules.
         let document = try SignedDocument(parsing: envelope.serialized)
@@ -155,9 +152,9 @@ public struct RevocationRequest: Hashable, Sendable {
         guard !hashes.contains(issuer.hash) else {
             throw Trouble(.badRequest, "root \(issuer.id) withdraws itself by withdrawing, not by naming its key")
         }
-        Self.append(hashes, to: &list.keys)
-        Self.append(try packages.map { try Self.digest($0, "package") }, to: &list.packages)
-        Self.append(try certificates.map(Self.serial), to: &list.certificates)
+        list.keys.formUnion(SortedSet(hashes))
+        list.packages.formUnion(SortedSet(try packages.map { try Self.digest($0, "package") }))
+        list.certificates.formUnion(SortedSet(try certificates.map(Self.serial)))
         for (text, build) in minimumBuilds {
             let id = try Self.appID(text)
             if let floor = list.minimumBuilds[id], floor > build {
@@ -176,16 +173,12 @@ public struct RevocationRequest: Hashable, Sendable {
         }
     }
 
-    private static func append<Entry: Hashable>(_ new: [Entry], to entries: inout [Entry]) {
-        var known = Set(entries)
-        for entry in new where known.insert(entry).inserted { entries.append(entry) }
-    }
-
     private static func restore(_ entry: String, in list: inout RevocationList) throws {
         var removed = 0
-        if let serial = Serial(hex: entry) { removed += Self.remove(serial, from: &list.certificates) }
+        if let serial = Serial(hex: entry), list.certificates.remove(serial) { removed += 1 }
         if let digest = Digest(hex: entry) {
-            removed += Self.remove(digest, from: &list.keys) + Self.remove(digest, from: &list.packages)
+            if list.keys.remove(digest) { removed += 1 }
+            if list.packages.remove(digest) { removed += 1 }
         }
         let parts = entry.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
         let (map, id) = parts.count == 2 ? (parts[0], AppID(parts[1])) : ("", AppID(entry))
@@ -199,12 +192,6 @@ public struct RevocationRequest: Hashable, Sendable {
             throw Trouble(
                 .badRequest, "the previous list has no entry “\(Printable.escaped(entry, limit: 255))” to restore")
         }
-    }
-
-    private static func remove<Entry: Equatable>(_ entry: Entry, from entries: inout [Entry]) -> Int {
-        let before = entries.count
-        entries.removeAll { $0 == entry }
-        return before - entries.count
     }
 
     private static func digest(_ text: String, _ what: String) throws(Refusal) -> Digest {

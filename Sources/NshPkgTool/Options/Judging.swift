@@ -34,7 +34,7 @@ struct Judging {
         lists = try arguments.values("revocations").map { path in
             let limit = Int(options.limits.revocationListBytes)
             let bytes = try InputFile.read(path, limit: limit, what: "the revocation list")
-            return Verification.GivenList(name: path, bytes: bytes)
+            return Verification.GivenList(name: path, bytes: consume bytes)
         }
         roots = try RootLookup.required(
             RootLookup.find(options: arguments.values("root"), environment: invocation.environment))

@@ -60,7 +60,7 @@ extension DaemonDoor: PackageDoor {
         return report
     }
 
-    func applyRevocations(_ bytes: [UInt8]) throws -> NshRevocationUpdate {
+    func applyRevocations(_ bytes: consuming [UInt8]) throws -> NshRevocationUpdate {
         try api.applyRevocations(bytes, isRehearsal: isRehearsal, monitor: interruptible).update
     }
 

@@ -23,7 +23,7 @@ protocol PackageDoor {
     /// Applies a revocation list, or says what that would do.
     ///
     /// - Throws: A refusal of the list, or a trouble.
-    func applyRevocations(_ bytes: [UInt8]) throws -> NshRevocationUpdate
+    func applyRevocations(_ bytes: consuming [UInt8]) throws -> NshRevocationUpdate
     /// Takes over another store's floors and lists.
     ///
     /// - Throws: A refusal of a list, or a trouble.
@@ -91,8 +91,8 @@ final class LocalJudge: PackageDoor {
         return (package.report, package.directory.path)
     }
 
-    func applyRevocations(_ bytes: [UInt8]) throws -> NshRevocationUpdate {
-        try requiredCore().applyRevocations(bytes, dryRun: isReadOnly)
+    func applyRevocations(_ bytes: consuming [UInt8]) throws -> NshRevocationUpdate {
+        try requiredCore().applyRevocations(consume bytes, dryRun: isReadOnly)
     }
 
     func importStore(_ document: StoreDocument) throws -> ImportDocument {

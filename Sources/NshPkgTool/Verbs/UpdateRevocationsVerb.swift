@@ -33,7 +33,7 @@ enum UpdateRevocationsVerb {
             let bytes = try InputFile.read(
                 file, limit: Int(Limits().revocationListBytes), what: "the revocation list")
             try door.prepare()
-            let update = try door.applyRevocations(bytes)
+            let update = try door.applyRevocations(consume bytes)
             try report(RevocationUpdateDocument(update, isRehearsal: isRehearsal, file: file), console)
             return .done
         } catch let failure as OutputFailure {

@@ -2,14 +2,14 @@ extension TrustCore {
     /// Applies a revocation list to the store.
     ///
     /// - Parameters:
-    ///   - bytes: The list's envelope.
+    ///   - bytes: The list's envelope, given away: a long one is not in memory twice unless the caller keeps it.
     ///   - caller: Who is named in the decision log.
     ///   - dryRun: Whether to say only what would change.
     /// - Returns: What changed or would change, and what was passed over.
     /// - Throws: `Refusal` or `Trouble`; the store is then as it was.
     /// - Spec: REV-22, STO-15
     package func applyRevocations(
-        _ bytes: [UInt8], by caller: Caller = .thisProcess, dryRun: Bool = false
+        _ bytes: consuming [UInt8], by caller: Caller = .thisProcess, dryRun: Bool = false
     ) throws -> NshRevocationUpdate {
         guard !roots.isEmpty else {
             throw Trouble(.noTrustedRoots, "no root key is trusted, so no revocation list can be; add one first")
@@ -17,7 +17,8 @@ extension TrustCore {
         let now = clock.now()
         // Verified outside of any transaction, of reading ones too, which keep others from committing: a list of a
         // million entries must not keep other processes waiting. Whether its signers still stand is asked inside.
-        let verified = try VerifiedList.verifying(bytes, roots: roots, state: EmptyTrustState(), policy: policy)
+        let verified = try VerifiedList.verifying(
+            consume bytes, roots: roots, state: EmptyTrustState(), policy: policy)
         var (list, changed, stopped) = try store.read { state in
             let list = try verified.judged(against: state, policy: policy)
             let succession = try ListSuccession.decide(list, after: try summary(of: list.list.issuer, in: state))

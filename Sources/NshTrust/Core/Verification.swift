@@ -1,19 +1,5 @@
 /// One verification of one package, rules 1 to 13 in order: the path that every way in takes.
 package struct Verification: Sendable {
-    /// A revocation list that the caller brings along.
-    package struct GivenList: Sendable {
-        /// What to call it in messages: its file.
-        package let name: String
-        /// Its envelope.
-        package let bytes: [UInt8]
-
-        /// Makes a given list.
-        package init(name: String, bytes: [UInt8]) {
-            self.name = name
-            self.bytes = bytes
-        }
-    }
-
     /// The framing and the two envelopes of a package, read and not yet judged, and the given lists, verified.
     package struct Front: Sendable {
         fileprivate let prefix: ContainerPrefix
@@ -170,17 +156,8 @@ package struct Verification: Sendable {
     }
 
     /// Verifies the given lists, which may be long, outside of any transaction of the store: others are not kept waiting.
-    ///
-    /// Which of their signers still stand is asked of each snapshot that they are laid over.
     private func verifiedLists() throws -> [VerifiedList] {
-        try lists.map { list in
-            do {
-                return try VerifiedList.verifying(
-                    list.bytes, roots: roots, state: EmptyTrustState(), policy: policy)
-            } catch let refusal as Refusal {
-                throw Refusal(refusal.code, "\(Printable.escaped(list.name)): \(refusal.message)")
-            }
-        }
+        try lists.map { try $0.verified(roots: roots, policy: policy) }
     }
 
     private func overlay(

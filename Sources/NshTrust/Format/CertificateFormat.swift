@@ -35,11 +35,7 @@ extension Certificate {
             case .notAfter: window.notAfter = try reader.integer()
             case .notBefore: window.notBefore = try reader.integer()
             case .publisher: publisher = try reader.displayText("publisher")
-            case .serial:
-                guard let read = Serial(hex: try reader.text()) else {
-                    throw reader.malformed("a serial has 32 lower-case hex digits")
-                }
-                serial = read
+            case .serial: serial = try reader.serial()
             }
         }
         guard let key, let publisher, let serial else { throw reader.malformed("a member is missing") }

@@ -44,6 +44,35 @@ extension JSONReader {
         return annotations
     }
 
+    /// Reads a long array that holds nothing twice, in any order, into memory for its values alone.
+    ///
+    /// - Parameters:
+    ///   - what: The array's name, for messages.
+    ///   - textBytes: Bytes that a value takes in the document at least, with its quotes and a comma.
+    ///   - element: Reads a value.
+    /// - Returns: The values.
+    /// - Throws: `malformed`, or what `element` throws.
+    /// - Spec: JSN-9
+    package mutating func set<Element: Comparable & Sendable>(
+        _ what: String, textBytes: Int, _ element: (inout JSONReader) throws(Refusal) -> Element
+    ) throws(Refusal) -> SortedSet<Element> {
+        guard let set = SortedSet(distinct: try elements(textBytes, element)) else {
+            throw malformed("“\(what)” holds an entry twice")
+        }
+        return set
+    }
+
+    private mutating func elements<Element>(
+        _ textBytes: Int, _ element: (inout JSONReader) throws(Refusal) -> Element
+    ) throws(Refusal) -> [Element] {
+        var elements: [Element] = []
+        try array { (reader: inout JSONReader) throws(Refusal) in
+            if elements.isEmpty { elements.reserveCapacity(reader.bytesLeft / textBytes + 1) }
+            elements.append(try element(&reader))
+        }
+        return elements
+    }
+
     /// Reads an array that holds nothing twice.
     ///
     /// - Spec: JSN-9

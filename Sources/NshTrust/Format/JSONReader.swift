@@ -206,36 +206,57 @@ package struct JSONReader {
     /// - Throws: `malformed`.
     /// - Spec: ENV-3, KEY-6
     package mutating func base64(count: Int? = nil) throws(Refusal) -> [UInt8] {
-        var decoded: [UInt8] = []
-        try base64(appendingTo: &decoded)
+        let decoded =
+            if let text = plainText() { Base64.decode(bytes[text]) } else { Base64.decode(try textBytes()) }
+        guard let decoded else { throw malformed("canonical base64 is expected") }
         guard count == nil || count == decoded.count else { throw malformed("\(count ?? 0) bytes are expected") }
         return decoded
     }
 
-    /// Reads canonical base64 in quotes and appends what it holds.
+    /// Passes over text in quotes, and says where it stands: what it is remains for the caller to judge.
     ///
-    /// - Spec: ENV-3
-    package mutating func base64(appendingTo decoded: inout [UInt8]) throws(Refusal) {
+    /// - Returns: Where the text stands in the bytes; nil, and nothing was read, when an escape stands in it or it is none.
+    package mutating func plainText() -> Range<Int>? {
+        guard at < end, bytes[at] == 0x22 else { return nil }
         var close = at + 1
         while close < end, bytes[close] != 0x22, bytes[close] != 0x5C { close += 1 }
-        let isDecoded: Bool
-        if close < end, bytes[at] == 0x22, bytes[close] == 0x22 {
-            // No escape: decode in place, which keeps a list of a million entries in memory once.
-            isDecoded = Base64.decode(bytes[(at + 1)..<close], appendingTo: &decoded)
-            at = close + 1
-        } else {
-            isDecoded = Base64.decode(try textBytes(), appendingTo: &decoded)
-        }
-        guard isDecoded else { throw malformed("canonical base64 is expected") }
+        guard close < end, bytes[close] == 0x22 else { return nil }
+        defer { at = close + 1 }
+        return (at + 1)..<close
     }
 
     /// Reads a SHA-256 in 64 lower-case hex digits.
     package mutating func digest() throws(Refusal) -> Digest {
-        guard let bytes = Hex.decode(try textBytes(), count: 32), let digest = Digest(bytes) else {
+        guard let digest = try hexDigits(64, Digest.init(hexDigits:)) else {
             throw malformed("64 lower-case hex digits are expected")
         }
         return digest
     }
+
+    /// Reads a serial in 32 lower-case hex digits.
+    package mutating func serial() throws(Refusal) -> Serial {
+        guard let serial = try hexDigits(32, Serial.init(hexDigits:)) else {
+            throw malformed("a serial has 32 lower-case hex digits")
+        }
+        return serial
+    }
+
+    /// Reads text of so many hex digits, where it stands unless it is spelled with escapes.
+    private mutating func hexDigits<Value>(
+        _ count: Int, _ make: (UnsafeRawBufferPointer) -> Value?
+    ) throws(Refusal) -> Value? {
+        let close = at + 1 + count
+        if close < end, bytes[at] == 0x22, bytes[close] == 0x22,
+            let value = bytes.withUnsafeBytes({ make(UnsafeRawBufferPointer(rebasing: $0[(at + 1)..<close])) })
+        {
+            at = close + 1
+            return value
+        }
+        return try textBytes().withUnsafeBytes(make)
+    }
+
+    /// How many bytes are left: more values than these can hold cannot follow.
+    package var bytesLeft: Int { end - at }
 
     /// Which numbers a tree may hold.
     package enum Numbers: Sendable {

@@ -25,11 +25,8 @@ extension RevocationList {
             switch name {
             case .annotations: list.annotations = try reader.annotations()
             case .certificates:
-                list.certificates = try reader.distinct("certificates") { (reader: inout JSONReader) throws(Refusal) in
-                    guard let serial = Serial(hex: try reader.text()) else {
-                        throw reader.malformed("a serial has 32 lower-case hex digits")
-                    }
-                    return serial
+                list.certificates = try reader.set("certificates", textBytes: 35) {
+                    (reader: inout JSONReader) throws(Refusal) in try reader.serial()
                 }
             case .expiresAt: list.expiresAt = try reader.integer()
             case .issuedAt: list.issuedAt = try reader.integer()
@@ -50,8 +47,8 @@ extension RevocationList {
         self = list
     }
 
-    private static func digests(_ what: String, _ reader: inout JSONReader) throws(Refusal) -> [Digest] {
-        try reader.distinct(what) { (reader: inout JSONReader) throws(Refusal) in try reader.digest() }
+    private static func digests(_ what: String, _ reader: inout JSONReader) throws(Refusal) -> SortedSet<Digest> {
+        try reader.set(what, textBytes: 67) { (reader: inout JSONReader) throws(Refusal) in try reader.digest() }
     }
 
     private static func builds(_ reader: inout JSONReader) throws(Refusal) -> [AppID: Int64] {

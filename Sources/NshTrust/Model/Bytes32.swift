@@ -21,22 +21,10 @@ package struct Bytes32: Hashable, Comparable, Sendable {
 
     /// Reads 64 ASCII digits of lower-case hex without making anything else of them; nil for anything else.
     package init?(hexDigits digits: UnsafeRawBufferPointer) {
-        guard digits.count == 64 else { return nil }
-        var isHex = true
-        func word(_ offset: Int) -> UInt64 {
-            var word: UInt64 = 0
-            for at in offset..<(offset + 16) {
-                let digit = digits[at]
-                switch digit {
-                case 0x30...0x39: word = word << 4 | UInt64(digit - 0x30)
-                case 0x61...0x66: word = word << 4 | UInt64(digit - 0x57)
-                default: isHex = false
-                }
-            }
-            return word
-        }
-        words = (word(0), word(16), word(32), word(48))
-        if !isHex { return nil }
+        guard digits.count == 64, let first = Hex.word(digits, at: 0), let second = Hex.word(digits, at: 16),
+            let third = Hex.word(digits, at: 32), let fourth = Hex.word(digits, at: 48)
+        else { return nil }
+        words = (first, second, third, fourth)
     }
 
     /// Appends the 64 digits of lower-case hex.
@@ -51,12 +39,8 @@ package struct Bytes32: Hashable, Comparable, Sendable {
 
     /// The 32 bytes in order.
     package var bytes: [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(32)
-        for word in [words.0, words.1, words.2, words.3] {
-            for shift in stride(from: 56 as UInt64, through: 0, by: -8) { result.append(UInt8(word >> shift & 0xFF)) }
-        }
-        return result
+        let ordered = (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian)
+        return withUnsafeBytes(of: ordered) { Array($0) }
     }
 
     /// The first eight bytes as a number.

@@ -2,12 +2,12 @@
 ///
 /// - Spec: REV-1
 package struct RevocationList: Sendable, Equatable {
-    /// Revoked certificates, none twice.
-    package var certificates: [Serial] = []
-    /// Hashes of revoked keys, none twice; the hash of a root withdraws that root.
-    package var keys: [Digest] = []
-    /// Revoked package digests or manifests, none twice.
-    package var packages: [Digest] = []
+    /// Revoked certificates.
+    package var certificates: SortedSet<Serial> = []
+    /// Hashes of revoked keys; the hash of a root withdraws that root.
+    package var keys: SortedSet<Digest> = []
+    /// Revoked package digests or manifests.
+    package var packages: SortedSet<Digest> = []
     /// The lowest acceptable build of an app.
     package var minimumBuilds: [AppID: Int64] = [:]
     /// The highest acceptable build of an app; gives trust back, so it needs the threshold.

@@ -4,8 +4,8 @@
 package struct VerifiedList: Sendable {
     /// What the issuer says; `maximumBuilds` and `transfers` are empty when too few roots signed.
     package let list: RevocationList
-    /// The envelope as it came.
-    package let envelope: [UInt8]
+    /// The envelope, which gives its document back as it came.
+    package let envelope: Envelope
     /// SHA-256 of the payload's bytes: equal digests are the same list.
     package let payloadDigest: Digest
     /// Entries that give trust back and were passed over because too few roots signed; nil when there were none.
@@ -28,7 +28,7 @@ package struct VerifiedList: Sendable {
     /// Verifies a revocation list: size, envelope, signature by a pinned root that is the issuer, payload.
     ///
     /// - Parameters:
-    ///   - bytes: The envelope.
+    ///   - bytes: The envelope, given away: a long one is not in memory twice unless the caller keeps it.
     ///   - roots: The pinned roots.
     ///   - state: The lists in force, which may have withdrawn a root.
     ///   - policy: The threshold and the limits.
@@ -36,14 +36,30 @@ package struct VerifiedList: Sendable {
     /// - Throws: `limitExceeded`, `malformed`, `untrustedRoot`, or what the snapshot throws.
     /// - Spec: REV-5, REV-17, REV-22
     package static func verifying(
-        _ bytes: [UInt8], roots: [PublicKey], state: any TrustState, policy: Policy
+        _ bytes: consuming [UInt8], roots: [PublicKey], state: any TrustState, policy: Policy
     ) throws -> VerifiedList {
-        guard bytes.count <= policy.limits.revocationListBytes else {
+        let envelope = try envelope(taking: consume bytes, limits: policy.limits)
+        return try verifying(envelope, roots: roots, state: state, policy: policy)
+    }
+
+    /// Reads the envelope of a list, of which nothing is believed yet.
+    ///
+    /// - Throws: `limitExceeded`, `malformed`.
+    package static func envelope(taking bytes: consuming [UInt8], limits: Limits) throws(Refusal) -> Envelope {
+        guard bytes.count <= limits.revocationListBytes else {
             throw Refusal(
                 .limitExceeded,
-                "the revocation list has \(bytes.count) bytes, the limit is \(policy.limits.revocationListBytes)")
+                "the revocation list has \(bytes.count) bytes, the limit is \(limits.revocationListBytes)")
         }
-        let envelope = try Envelope(parsing: bytes, as: .revocations)
+        return try Envelope(taking: consume bytes, as: .revocations)
+    }
+
+    /// Verifies a revocation list whose envelope was read: signature by a pinned root that is the issuer, payload.
+    ///
+    /// Nothing is made of the payload before its signature was found good.
+    package static func verifying(
+        _ envelope: Envelope, roots: [PublicKey], state: any TrustState, policy: Policy
+    ) throws -> VerifiedList {
         let signers = Signers(of: envelope, among: roots)
         guard !signers.keys.isEmpty else {
             throw Refusal(.untrustedRoot, "the revocation list is not signed by any trusted root")
@@ -55,9 +71,12 @@ package struct VerifiedList: Sendable {
                 "the revocation list names root \(list.issuer.shortHex) as its issuer, which is not trusted or did not sign it"
             )
         }
+        let payloadDigest = envelope.signedBytes.withUnsafeBytes {
+            SHA256.hash(UnsafeRawBufferPointer(rebasing: $0[envelope.payloadRange]))
+        }
         return try VerifiedList(
-            signed: (list, signers.keys), envelope: bytes, payloadDigest: SHA256.hash(envelope.payload), state: state,
-            policy: policy)
+            signed: (list, signers.keys), envelope: envelope, payloadDigest: payloadDigest, state: state, policy: policy
+        )
     }
 
     /// Returns this list judged by another snapshot: which of its signers have been withdrawn may have changed.
@@ -69,7 +88,7 @@ package struct VerifiedList: Sendable {
 
     /// - Spec: REV-17, STO-3
     private init(
-        signed: (list: RevocationList, roots: [PublicKey]), envelope: [UInt8], payloadDigest: Digest,
+        signed: (list: RevocationList, roots: [PublicKey]), envelope: Envelope, payloadDigest: Digest,
         state: any TrustState, policy: Policy
     ) throws {
         try policy.requireThreshold(atLeast: try state.greatestThreshold())
@@ -90,7 +109,7 @@ package struct VerifiedList: Sendable {
     }
 
     private init(
-        list: RevocationList, envelope: [UInt8], payloadDigest: Digest, ignoredGrants: String?,
+        list: RevocationList, envelope: Envelope, payloadDigest: Digest, ignoredGrants: String?,
         issuerWasWithdrawn: Bool, signed: (list: RevocationList, roots: [PublicKey])
     ) {
         self.list = list
@@ -118,9 +137,9 @@ extension RevocationList {
     /// - Spec: REV-10
     package func united(with other: RevocationList) -> RevocationList {
         var united = self
-        united.certificates = Array(Set(certificates).union(other.certificates))
-        united.keys = Array(Set(keys).union(other.keys))
-        united.packages = Array(Set(packages).union(other.packages))
+        united.certificates.formUnion(other.certificates)
+        united.keys.formUnion(other.keys)
+        united.packages.formUnion(other.packages)
         united.minimumBuilds.merge(other.minimumBuilds, uniquingKeysWith: max)
         united.maximumBuilds.merge(other.maximumBuilds, uniquingKeysWith: min)
         return united

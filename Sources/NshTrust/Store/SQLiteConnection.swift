@@ -166,19 +166,26 @@ final class SQLiteConnection: @unchecked Sendable {
 
     // MARK: - Big values
 
-    /// Writes bytes over a value that was inserted as zeros of the same number, without a copy of the whole.
-    func write(_ bytes: [UInt8], table: String, column: String, row: Int64) throws(Trouble) {
+    /// Writes pieces, front to back, over a value that was inserted as zeros of the same number.
+    ///
+    /// - Parameters:
+    ///   - table: The value's table.
+    ///   - column: Its column.
+    ///   - row: The number of its row.
+    ///   - pieces: Hands over one piece after another.
+    /// - Throws: What SQLite says of the first piece that cannot be written.
+    func write(table: String, column: String, row: Int64, pieces: (([UInt8]) -> Void) -> Void) throws(Trouble) {
         var blob: OpaquePointer?
         errno = 0
         var result = sqlite3_blob_open(handle, "main", table, column, row, 1, &blob)
         guard result == SQLITE_OK, let blob else { throw failure(result, "write") }
-        var offset = 0
-        while offset < bytes.count, result == SQLITE_OK {
-            let count = min(bytes.count - offset, 1 << 20)
-            result = bytes.withUnsafeBytes { buffer in
-                sqlite3_blob_write(blob, buffer.baseAddress?.advanced(by: offset), Int32(count), Int32(offset))
+        var offset: Int32 = 0
+        pieces { piece in
+            guard result == SQLITE_OK, !piece.isEmpty else { return }
+            result = piece.withUnsafeBytes {
+                sqlite3_blob_write(blob, $0.baseAddress, Int32($0.count), offset)
             }
-            offset += count
+            offset += Int32(piece.count)
         }
         let closed = sqlite3_blob_close(blob)
         if result == SQLITE_OK { result = closed }

@@ -68,18 +68,18 @@ extension SQLiteTransaction {
         let id = connection.lastRow
         try connection.run(
             "INSERT INTO list_envelopes (list, envelope) VALUES (?, ?)",
-            [.integer(id), .zeros(verified.envelope.count)])
-        try connection.write(verified.envelope, table: "list_envelopes", column: "envelope", row: id)
+            [.integer(id), .zeros(verified.envelope.documentCount)])
+        try connection.write(table: "list_envelopes", column: "envelope", row: id) { write in
+            verified.envelope.forEachPiece(write)
+        }
         return id
     }
 
     /// Inserts in the order of the table's key, so that a list of a million keys fills page after page.
     private func insertEntries(of list: RevocationList, id: Int64) throws {
-        try insert(.certificate, id, list.certificates.map(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }) {
-            ($0, .null)
-        }
-        try insert(.key, id, list.keys.sorted()) { ($0.bytes, .null) }
-        try insert(.package, id, list.packages.sorted()) { ($0.bytes, .null) }
+        try insert(.certificate, id, list.certificates) { ($0.bytes, .null) }
+        try insert(.key, id, list.keys) { ($0.bytes, .null) }
+        try insert(.package, id, list.packages) { ($0.bytes, .null) }
         try insert(.minimumBuild, id, list.minimumBuilds.sorted { $0.key < $1.key }) { entry in
             (Array(entry.key.text.utf8), .integer(entry.value))
         }
@@ -92,7 +92,8 @@ extension SQLiteTransaction {
     }
 
     private func insert<Entry>(
-        _ kind: Schema.EntryKind, _ id: Int64, _ entries: [Entry], _ row: (Entry) -> ([UInt8], SQLiteValue)
+        _ kind: Schema.EntryKind, _ id: Int64, _ entries: some Collection<Entry>,
+        _ row: (Entry) -> ([UInt8], SQLiteValue)
     ) throws {
         guard !entries.isEmpty else { return }
         let sql = "INSERT INTO list_entries (kind, list, subject, value) VALUES (?, ?, ?, ?)"

@@ -21,74 +21,96 @@ package enum Base64 {
 
     /// Returns the padded text of the bytes, as ASCII bytes.
     package static func encodeBytes(_ bytes: some Collection<UInt8>) -> [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        var group: UInt32 = 0
-        var held = 0
-        for byte in bytes {
-            group = group << 8 | UInt32(byte)
-            held += 1
-            if held == 3 {
-                for shift in [18, 12, 6, 0] as [UInt32] { text.append(alphabet[Int(group >> shift & 63)]) }
-                group = 0
-                held = 0
+        let encoded = bytes.withContiguousStorageIfAvailable { encode(buffer: $0) }
+        return encoded ?? Array(bytes).withUnsafeBufferPointer { encode(buffer: $0) }
+    }
+
+    private static func encode(buffer bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        let full = bytes.count / 3 * 3
+        return [UInt8](unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { text, count in
+            alphabet.withUnsafeBufferPointer { alphabet in
+                func write(_ group: UInt32) {
+                    text.initializeElement(at: count, to: alphabet[Int(group >> 18 & 63)])
+                    text.initializeElement(at: count + 1, to: alphabet[Int(group >> 12 & 63)])
+                    text.initializeElement(at: count + 2, to: alphabet[Int(group >> 6 & 63)])
+                    text.initializeElement(at: count + 3, to: alphabet[Int(group & 63)])
+                    count += 4
+                }
+                for at in stride(from: 0, to: full, by: 3) {
+                    write(UInt32(bytes[at]) << 16 | UInt32(bytes[at + 1]) << 8 | UInt32(bytes[at + 2]))
+                }
+                guard full < bytes.count else { return }
+                let second = full + 1 < bytes.count ? UInt32(bytes[full + 1]) : nil
+                write(UInt32(bytes[full]) << 16 | (second ?? 0) << 8)
+                text[count - 1] = pad
+                if second == nil { text[count - 2] = pad }
             }
         }
-        if held == 1 {
-            text += [alphabet[Int(group >> 2)], alphabet[Int(group << 4 & 63)], pad, pad]
-        } else if held == 2 {
-            text += [alphabet[Int(group >> 10)], alphabet[Int(group >> 4 & 63)], alphabet[Int(group << 2 & 63)], pad]
-        }
-        return text
     }
 
     /// Returns the decoded bytes, or nil when the text is not canonical base64.
     package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        return decode(text, appendingTo: &bytes) ? bytes : nil
+        let decoded = text.withContiguousStorageIfAvailable { decode(buffer: $0) }
+        return decoded ?? Array(text).withUnsafeBufferPointer { decode(buffer: $0) }
     }
 
-    /// Appends the decoded bytes, and tells whether the text was canonical base64.
+    private static func decode(buffer text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        var isCanonical = false
+        let bytes = [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { bytes, count in
+            guard let decoded = decode(text, into: bytes) else { return }
+            isCanonical = true
+            count = decoded
+        }
+        return isCanonical ? bytes : nil
+    }
+
+    /// Decodes text that stands in an array into the front of the same array, over whatever stands there.
     ///
     /// - Parameters:
-    ///   - text: ASCII text; its length is a multiple of 4.
-    ///   - bytes: Where the decoded bytes go; holds a part of them when the answer is false.
-    /// - Returns: False for any other alphabet, length, padding or for spare bits that are not zero.
-    package static func decode(_ text: some Collection<UInt8>, appendingTo bytes: inout [UInt8]) -> Bool {
-        let decoded = text.withContiguousStorageIfAvailable { decode(buffer: $0, appendingTo: &bytes) }
-        if let decoded { return decoded }
-        return Array(text).withUnsafeBufferPointer { decode(buffer: $0, appendingTo: &bytes) }
+    ///   - bytes: Holds the text, and afterwards what it says; worth nothing when the text was not canonical base64.
+    ///   - text: Where the text stands.
+    /// - Returns: How many bytes were decoded; nil when the text is not canonical base64.
+    package static func decodeInPlace(_ bytes: inout [UInt8], text: Range<Int>) -> Int? {
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            // A group of four is read before the three bytes that it stands for are written, at its place or before it.
+            decode(UnsafeBufferPointer(rebasing: bytes[text]), into: bytes)
+        }
     }
 
-    private static func decode(buffer text: UnsafeBufferPointer<UInt8>, appendingTo bytes: inout [UInt8]) -> Bool {
-        guard text.count % 4 == 0 else { return false }
-        guard let last = text.last else { return true }
+    /// The one decoder: any other alphabet, length, padding or spare bits that are not zero are refused.
+    ///
+    /// - Returns: The number of bytes; nil when the text is not canonical, or there is no room.
+    private static func decode(
+        _ text: UnsafeBufferPointer<UInt8>, into bytes: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int? {
+        guard text.count % 4 == 0, text.count / 4 * 3 <= bytes.count else { return nil }
+        guard let last = text.last else { return 0 }
         let padding = last != pad ? 0 : text[text.count - 2] != pad ? 1 : 2
-        let full = (text.count - (padding > 0 ? 4 : 0))
-        bytes.reserveCapacity(bytes.count + text.count / 4 * 3)
+        let full = text.count - (padding > 0 ? 4 : 0)
         return values.withUnsafeBufferPointer { values in
-            var at = 0
-            while at < full {
-                let a = values[Int(text[at])]
-                let b = values[Int(text[at + 1])]
-                let c = values[Int(text[at + 2])]
-                let d = values[Int(text[at + 3])]
-                guard (a | b | c | d) < 64 else { return false }
-                bytes.append(a << 2 | b >> 4)
-                bytes.append(b << 4 | c >> 2)
-                bytes.append(c << 6 | d)
-                at += 4
+            var count = 0
+            for at in stride(from: 0, to: full, by: 4) {
+                let (a, b) = (values[Int(text[at])], values[Int(text[at + 1])])
+                let (c, d) = (values[Int(text[at + 2])], values[Int(text[at + 3])])
+                guard (a | b | c | d) < 64 else { return nil }
+                bytes.initializeElement(at: count, to: a << 2 | b >> 4)
+                bytes.initializeElement(at: count + 1, to: b << 4 | c >> 2)
+                bytes.initializeElement(at: count + 2, to: c << 6 | d)
+                count += 3
             }
-            guard padding > 0 else { return true }
-            let a = values[Int(text[full])]
-            let b = values[Int(text[full + 1])]
-            guard (a | b) < 64 else { return false }
-            bytes.append(a << 2 | b >> 4)
-            if padding == 2 { return b & 15 == 0 }
+            guard padding > 0 else { return count }
+            let (a, b) = (values[Int(text[full])], values[Int(text[full + 1])])
+            guard (a | b) < 64 else { return nil }
+            if padding == 2 {
+                guard b & 15 == 0 else { return nil }
+                bytes.initializeElement(at: count, to: a << 2 | b >> 4)
+                return count + 1
+            }
             let c = values[Int(text[full + 2])]
-            guard c < 64, c & 3 == 0 else { return false }
-            bytes.append(b << 4 | c >> 2)
-            return true
+            guard c < 64, c & 3 == 0 else { return nil }
+            bytes.initializeElement(at: count, to: a << 2 | b >> 4)
+            bytes.initializeElement(at: count + 1, to: b << 4 | c >> 2)
+            return count + 2
         }
     }
 }

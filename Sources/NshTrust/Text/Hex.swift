@@ -32,6 +32,24 @@ package enum Hex {
         return bytes
     }
 
+    /// Reads the sixteen digits that stand at a place as one number; nil when one of them is no digit.
+    ///
+    /// - Parameters:
+    ///   - digits: ASCII text with at least sixteen bytes from `offset` on.
+    ///   - offset: Where the digits begin.
+    /// - Returns: The number, the first digit highest.
+    package static func word(_ digits: UnsafeRawBufferPointer, at offset: Int) -> UInt64? {
+        var word: UInt64 = 0
+        var isHex = true
+        // Without a branch a digit: a list has sixty million of them.
+        for at in offset..<(offset + 16) {
+            let (number, letter) = (digits[at] &- 0x30, digits[at] &- 0x61)
+            isHex = isHex && (number < 10 || letter < 6)
+            word = word << 4 | UInt64(number < 10 ? number : letter &+ 10)
+        }
+        return isHex ? word : nil
+    }
+
     private static func value(_ digit: UInt8) -> UInt8? {
         switch digit {
         case 0x30...0x39: digit - 0x30

@@ -54,13 +54,16 @@ import Testing
         var list = ListBuilder()
         let package = PackageBuilder()
         switch kind {
-        case "key": list.list.keys = (1..<count).compactMap { Digest(numbered($0)) } + [TestKey.release.publicKey.hash]
+        case "key":
+            list.list.keys = SortedSet((1..<count).compactMap { Digest(numbered($0)) })
+            list.list.keys.formUnion([TestKey.release.publicKey.hash])
         case "package":
             let digest = try #require(Digest(hex: try host.open(package).digest))
-            list.list.packages = (1..<count).compactMap { Digest(numbered($0)) } + [digest]
+            list.list.packages = SortedSet((1..<count).compactMap { Digest(numbered($0)) })
+            list.list.packages.formUnion([digest])
         default:
-            list.list.certificates =
-                (1..<count).compactMap { Serial(Array(numbered($0).prefix(16))) } + [PackageBuilder.serial(7)]
+            list.list.certificates = SortedSet((1..<count).compactMap { Serial(Array(numbered($0).prefix(16))) })
+            list.list.certificates.formUnion([PackageBuilder.serial(7)])
         }
         try host.apply(list)
         let expected: NshError.Code =

@@ -90,7 +90,7 @@ import Testing
         let root = TestKey.root.publicKey
         let envelopes = (1...12).map { (sequence: Int64) -> [UInt8] in
             var list = RevocationList(issuer: root.hash, sequence: sequence, issuedAt: StoreFixture.now)
-            list.keys = (0..<50).map { SHA256.hash([UInt8($0), UInt8(sequence)]) }
+            list.keys = SortedSet((0..<50).map { SHA256.hash([UInt8($0), UInt8(sequence)]) })
             return Envelope.signed(.revocations, list.serialized, by: [.root]).serialized
         }
         _ = try fixture.apply(envelopes[0])

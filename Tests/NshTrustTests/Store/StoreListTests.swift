@@ -145,7 +145,7 @@ import Testing
         #expect(throws: Stop.self) {
             try fixture.store.commit { transaction in
                 var list = RevocationList(issuer: root, sequence: 2, issuedAt: StoreFixture.now)
-                list.keys = (0..<200).map { digest($0) }
+                list.keys = SortedSet((0..<200).map { digest($0) })
                 let envelope = Envelope.signed(.revocations, list.serialized, by: [.root]).serialized
                 let verified = try VerifiedList.verifying(
                     envelope, roots: [TestKey.root.publicKey], state: transaction, policy: Policy())
@@ -165,9 +165,9 @@ import Testing
         let keys = (0..<20_000).map { (number: Int) -> Digest in
             SHA256.hash(withUnsafeBytes(of: number) { Array($0) })
         }
-        try fixture.apply(sequence: 1) { $0.keys = keys }
+        try fixture.apply(sequence: 1) { $0.keys = SortedSet(keys) }
         #expect(try fixture.store.read { try $0.revocations(ofKey: keys[12_345]).count } == 1)
-        try fixture.apply(sequence: 2) { $0.keys = Array(keys.dropFirst()) }
+        try fixture.apply(sequence: 2) { $0.keys = SortedSet(keys.dropFirst()) }
         try fixture.store.read { (snapshot) throws in
             #expect(try snapshot.revocations(ofKey: keys[0]).isEmpty)
             #expect(try snapshot.revocations(ofKey: keys[1]).map(\.sequence) == [2])
