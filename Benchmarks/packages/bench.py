@@ -26,9 +26,9 @@ from measure import interleaved  # noqa: E402
 from workshop import PROGRAMS, Package, Workshop  # noqa: E402
 
 ROUNDS = {"100 KB": 25, "10 MB": 11, "200 MB": 5, "10,000 files": 5}
-MARKS = ("the floor in C, 2 threads", "minisign, and bsdtar to unpack", "minisign + tar, to publish with zstd", "gpgv, and tar to unpack")
+MARKS = ("floor in C, 2 threads", "minisign, bsdtar to unpack", "minisign + tar, zstd", "gpgv, tar to unpack", "floor + file digests")
 KINDS = {"floor, 2 threads": 0, "floor, 2 threads, syncfs": 0, "minisign -V": 1, "minisign + bsdtar": 1, "tar, zstd, minisign": 2, "minisign + tar": 2,
-         "gpgv": 3, "gpgv + tar": 3}
+         "gpgv": 3, "gpgv + tar": 3, "floor + file digests": 4}
 
 
 def beside(job):

@@ -1,7 +1,9 @@
 /* floor: the least that checking and unpacking a package takes, as a yardstick for the benchmarks.
  *
  *   floor seal PACKAGE OFFSET CHUNK tar|zstd    writes PACKAGE.floor: a signed list of the payload's chunk digests
- *   floor run PACKAGE [-d DIRECTORY] [-t] [-s]  checks the signature and each chunk; -d unpacks, -t hashes on a second
+ *   floor run PACKAGE [-d DIRECTORY] [-f] [-t] [-s]
+ *                                               checks the signature and each chunk; -d unpacks, -f hashes each file of the
+ *                                               archive too, as the format asks (SUM-7), -t hashes chunks on a second
  *                                               thread, -s makes what was written durable with one syncfs
  *   floor hash FILE                             SHA-256 of each half of a file on a thread of its own: every byte once
  *
@@ -82,13 +84,14 @@ static void check_chunk(uint64_t index, unsigned char *buffer) {
 /* -- the archive ---------------------------------------------------------------------------------------------- */
 
 static int root = -1, directory = -1, output = -1;
-static char directory_name[300] = "?";
+static char directory_name[4096] = "?";
 static unsigned char block[512];
 static size_t block_filled;
 static uint64_t data_left, padding_left;
 static char long_path[4096];
 static size_t long_path_size;
-static int has_ended, reads_pax;
+static int has_ended, reads_pax, hashes_files;
+static struct sha256_ctx file_context;
 
 static int open_directory(char *path) {
     int found = openat(root, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -127,6 +130,8 @@ static void begin_member(void) {
     } else {
         snprintf(path, sizeof path, "%.100s", block);
     }
+    sha256_init(&file_context);
+    if (root < 0) return;
     char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *parent = slash ? path : "";
     if (slash) *slash = 0;
     if (strcmp(parent, directory_name)) {
@@ -140,6 +145,12 @@ static void begin_member(void) {
     if (!data_left) close(output), output = -1;
 }
 
+static void end_of_data(void) {
+    unsigned char digest[DIGEST];
+    if (hashes_files && !reads_pax) sha256_digest(&file_context, DIGEST, digest);
+    if (output >= 0) close(output), output = -1;
+}
+
 static void unpack(const unsigned char *bytes, size_t count) {
     while (count && !has_ended) {
         if (data_left) {
@@ -149,10 +160,11 @@ static void unpack(const unsigned char *bytes, size_t count) {
                 memcpy(long_path + long_path_size, bytes, part);
                 long_path_size += part, long_path[long_path_size] = 0;
             } else {
-                write_fully(output, bytes, part);
+                if (hashes_files) sha256_update(&file_context, part, bytes);
+                if (output >= 0) write_fully(output, bytes, part);
             }
             data_left -= part, bytes += part, count -= part;
-            if (!data_left && output >= 0) close(output), output = -1;
+            if (!data_left) end_of_data();
         } else if (padding_left) {
             size_t part = padding_left < count ? (size_t)padding_left : count;
             padding_left -= part, bytes += part, count -= part;
@@ -169,7 +181,7 @@ static ZSTD_DStream *stream;
 static unsigned char *unpacked;
 
 static void take(const unsigned char *bytes, size_t count) {
-    if (root < 0) return;
+    if (root < 0 && !hashes_files) return;
     if (!list.is_zstd) {
         unpack(bytes, count);
         return;
@@ -216,7 +228,7 @@ static void *hash_second_half(void *buffer) {
 static void run_with_two_threads(void) {
     pthread_t other;
     for (int slot = 0; slot < SLOTS; slot++) slots[slot] = malloc(list.chunk);
-    if (root < 0) {
+    if (root < 0 && !hashes_files) {
         pthread_create(&other, NULL, hash_second_half, slots[1]);
         for (uint64_t index = 0; index < list.count / 2; index++) check_chunk(index, slots[0]);
     } else {
@@ -308,6 +320,7 @@ static int run(int count, char **words, const char *list_path) {
     for (int word = 3; word < count; word++) {
         if (!strcmp(words[word], "-t")) two_threads = 1;
         else if (!strcmp(words[word], "-s")) durable = 1;
+        else if (!strcmp(words[word], "-f")) hashes_files = 1;
         else if (!strcmp(words[word], "-d") && ++word < count) {
             if (mkdir(words[word], 0755) || (root = open(words[word], O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
                 fail(words[word]);
@@ -332,7 +345,7 @@ static int run(int count, char **words, const char *list_path) {
             take(buffer, chunk_size(index));
         }
     }
-    if (root >= 0 && !has_ended) return 1;
+    if ((root >= 0 || hashes_files) && !has_ended) return 1;
     if (durable && root >= 0 && syncfs(root)) fail("syncfs");
     return 0;
 }

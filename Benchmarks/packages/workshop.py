@@ -174,14 +174,15 @@ class Package:
         floor = [shop.floor, "run", self.path]
         yield "verify", [
             Row("nsh-pkgtool", [ours("verify")]), Row("floor, 1 thread", [floor]), Row("floor, 2 threads", [[*floor, "-t"]]),
-            Row("SHA-256, 2 threads", [[shop.floor, "hash", self.path]]), Row("minisign -V", [minisign]), Row("gpgv", [gpgv])]
+            Row("floor + file digests", [[*floor, "-t", "-f"]]), Row("SHA-256, 2 threads", [[shop.floor, "hash", self.path]]), Row("minisign -V", [minisign]), Row("gpgv", [gpgv])]
         yield "extract", [
             Row("nsh-pkgtool", [ours("extract", out)], self._gone), Row("floor, 1 thread", [[*floor, "-d", out]], self._gone),
-            Row("floor, 2 threads", [[*floor, "-d", out, "-t"]], self._gone), Row("minisign + bsdtar", [minisign, unpack], self._emptied),
+            Row("floor, 2 threads", [[*floor, "-d", out, "-t"]], self._gone),
+            Row("floor + file digests", [[*floor, "-d", out, "-t", "-f"]], self._gone), Row("minisign + bsdtar", [minisign, unpack], self._emptied),
             Row("minisign + tar", [minisign, gnu], self._emptied), Row("gpgv + tar", [gpgv, gnu], self._emptied)]
         yield "open", [
             Row("nsh-pkgtool", [ours("open", "--state", state)], self._without_tree), Row("floor, 2 threads", [[*floor, "-d", out, "-t"]], self._gone),
-            Row("minisign + bsdtar", [minisign, unpack], self._emptied)]
+            Row("floor + file digests", [[*floor, "-d", out, "-t", "-f"]], self._gone), Row("minisign + bsdtar", [minisign, unpack], self._emptied)]
         yield "open again", [
             Row("nsh-pkgtool", [ours("open", "--state", state)]), Row("its process start", [[TOOL, "--version"]]), Row("minisign -V", [minisign])]
         self._without_tree()
