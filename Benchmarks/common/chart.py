@@ -1,10 +1,13 @@
 """Charts as SVG, readable on light and on dark paper: ratios as marks on a line, and curves on logarithmic axes."""
+
 import html
 import math
 
-STYLE = ("text{font:12px system-ui,sans-serif;fill:#424a53}.head{font-size:15px;font-weight:600}.part{font-weight:600}.far{text-anchor:end}"
-         ".mid{text-anchor:middle}.grid{stroke:#8b949e;stroke-opacity:.3}.one{stroke:#8b949e;stroke-width:1.5}"
-         "@media(prefers-color-scheme:dark){text{fill:#c9d1d9}}")
+STYLE = (
+    "text{font:12px system-ui,sans-serif;fill:#424a53}.head{font-size:15px;font-weight:600}.part{font-weight:600}.far{text-anchor:end}"
+    ".mid{text-anchor:middle}.grid{stroke:#8b949e;stroke-opacity:.3}.one{stroke:#8b949e;stroke-width:1.5}"
+    "@media(prefers-color-scheme:dark){text{fill:#c9d1d9}}"
+)
 TICKS = [step * 10.0**power for power in range(-4, 4) for step in (1, 2, 5)]
 COLOURS = ("#3b82f6", "#e8850c", "#22a06b", "#b45ad1", "#8b949e", "#d1495b")
 
@@ -23,7 +26,11 @@ def _mark(x, y, kind):
     form = kind % 4
     if form == 0:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" fill="{colour}"/>'
-    points = {1: ((-1, -1), (1, -1), (1, 1), (-1, 1)), 2: ((0, -1.2), (1.2, 1), (-1.2, 1)), 3: ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0))}[form]
+    points = {
+        1: ((-1, -1), (1, -1), (1, 1), (-1, 1)),
+        2: ((0, -1.2), (1.2, 1), (-1.2, 1)),
+        3: ((0, -1.3), (1.3, 0), (0, 1.3), (-1.3, 0)),
+    }[form]
     return f'<polygon points="{" ".join(f"{x + size * a:.1f},{y + size * b:.1f}" for a, b in points)}" fill="{colour}"/>'
 
 
@@ -36,8 +43,10 @@ def _legend(names, x, y):
 
 
 def _document(width, height, title, parts):
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}" role="img" aria-label="{html.escape(title)}">'
-            f'<style>{STYLE}</style>{_text(10, 22, title, "head")}{"".join(parts)}</svg>\n')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height:.0f}" role="img" aria-label="{html.escape(title)}">'
+        f'<style>{STYLE}</style>{_text(10, 22, title, "head")}{"".join(parts)}</svg>\n'
+    )
 
 
 def ratios(title, legend, groups, note):
@@ -53,8 +62,11 @@ def ratios(title, legend, groups, note):
     ticks = [tick for tick in TICKS if low <= tick <= high]
     top, rows_end = y - 8, y + sum(28 + step * len(rows) for _, rows in groups)
     for tick in ticks:
-        parts += [_line(place(tick), top, place(tick), rows_end, "one" if tick == 1 else "grid"), _text(place(tick), top - 4, f"{tick:g}×", "mid"),
-                  _text(place(tick), rows_end + 14, f"{tick:g}×", "mid")]
+        parts += [
+            _line(place(tick), top, place(tick), rows_end, "one" if tick == 1 else "grid"),
+            _text(place(tick), top - 4, f"{tick:g}×", "mid"),
+            _text(place(tick), rows_end + 14, f"{tick:g}×", "mid"),
+        ]
     for name, rows in groups:
         y += 18
         parts.append(_text(10, y - 4, name, "part"))
@@ -90,16 +102,27 @@ def _panel(x, y, width, height, panel):
     place_x = lambda value: left + (right - left) * math.log(value / xs[0]) / span
     place_y = lambda value: bottom - (bottom - top) * (math.log10(value) - low) / (high - low)
     parts = [_text(x + 8, y + 14, title, "part"), _legend([name for name, _ in series], x + 18, y + 34)]
-    parts += [line for power in range(low, high + 1) for line in
-              (_line(left, place_y(10.0**power), right, place_y(10.0**power)), _text(left - 6, place_y(10.0**power) + 4, _short(10.0**power), "far"))]
+    parts += [
+        line
+        for power in range(low, high + 1)
+        for line in (
+            _line(left, place_y(10.0**power), right, place_y(10.0**power)),
+            _text(left - 6, place_y(10.0**power) + 4, _short(10.0**power), "far"),
+        )
+    ]
     shown = xs if len(xs) <= 8 else xs[::2]
     parts += [_text(place_x(value), bottom + 16, _short(value), "mid") for value in shown]
-    parts += [_text((left + right) / 2, bottom + 32, across, "mid"),
-              f'<text transform="translate({x + 12},{(top + bottom) / 2:.0f}) rotate(-90)" class="mid">{html.escape(upward)}</text>']
+    parts += [
+        _text((left + right) / 2, bottom + 32, across, "mid"),
+        f'<text transform="translate({x + 12},{(top + bottom) / 2:.0f}) rotate(-90)" class="mid">{html.escape(upward)}</text>',
+    ]
     for kind, (_, values) in enumerate(series):
         placed = [(place_x(a), place_y(b)) for a, b in values if a > 0 and b > 0]
         path = " ".join(f"{a:.1f},{b:.1f}" for a, b in placed)
-        parts += [f'<polyline points="{path}" fill="none" stroke="{COLOURS[kind % len(COLOURS)]}" stroke-width="2"/>', *[_mark(a, b, kind) for a, b in placed]]
+        parts += [
+            f'<polyline points="{path}" fill="none" stroke="{COLOURS[kind % len(COLOURS)]}" stroke-width="2"/>',
+            *[_mark(a, b, kind) for a, b in placed],
+        ]
     return parts
 
 

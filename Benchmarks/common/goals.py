@@ -1,7 +1,8 @@
 """The goals with what was reached, from the kept results of the three benchmarks, for docs/performance.md.
 
-    python3 Benchmarks/common/goals.py [--write]
+python3 Benchmarks/common/goals.py [--write]
 """
+
 import sys
 
 import page
@@ -14,7 +15,11 @@ class Kept:
         self.packages, self.daemon, self.scale = (page.load(name) or {} for name in ("packages", "daemon", "scale"))
 
     def jobs(self, *names, shape=None, compression=None):
-        found = [job for job in self.packages["results"] if job["job"] in names and shape in (None, job["shape"]) and compression in (None, job["compression"])]
+        found = [
+            job
+            for job in self.packages["results"]
+            if job["job"] in names and shape in (None, job["shape"]) and compression in (None, job["compression"])
+        ]
         if not found:
             raise KeyError(names)
         return found
@@ -87,14 +92,28 @@ def on_disk(kept):
 
 def again(kept):
     small, large = (kept.daemon["openedAgain"][name]["p50"] / 1000 for name in ("small", "large"))
-    return f"{large:.2f} ms, {large / small:.2f} × a small one's, over a socket of the daemon", large < 2 and large <= 1.1 * small
+    return (
+        f"{large:.2f} ms, {large / small:.2f} × a small one's, over a socket of the daemon",
+        large < 2 and large <= 1.1 * small,
+    )
 
 
 def memory(kept):
     idle = kept.packages["idlePeakMiB"]
-    peaks = [(job["rows"][0]["peakMiB"] - idle, f"{job['job']}, {job['shape']}, {job['compression']}") for job in kept.jobs("verify", "extract", "open", "publish")]
-    peaks += [(row[f"{job}PeakMiB"] - idle, f"{job}, {row['size'] / 1e6:,.0f} MB") for row in kept.scale.get("bytes", []) for job in ("verify", "open")]
-    peaks += [(row[f"{job}PeakMiB"] - idle, f"{job}, {row['size']:,} files") for row in kept.scale.get("files", []) for job in ("verify", "open")]
+    peaks = [
+        (job["rows"][0]["peakMiB"] - idle, f"{job['job']}, {job['shape']}, {job['compression']}")
+        for job in kept.jobs("verify", "extract", "open", "publish")
+    ]
+    peaks += [
+        (row[f"{job}PeakMiB"] - idle, f"{job}, {row['size'] / 1e6:,.0f} MB")
+        for row in kept.scale.get("bytes", [])
+        for job in ("verify", "open")
+    ]
+    peaks += [
+        (row[f"{job}PeakMiB"] - idle, f"{job}, {row['size']:,} files")
+        for row in kept.scale.get("files", [])
+        for job in ("verify", "open")
+    ]
     value, where = max(peaks)
     return f"{value:.1f} MiB at most ({where})", value <= 24
 
@@ -120,7 +139,10 @@ def check_mixed(kept):
 
 def list_apply(kept):
     row = kept.curve("lists", 1_000_000)
-    return f"{row['applySeconds']:.2f} s, {row['applyPeakMiB']:.0f} MiB", row["applySeconds"] <= 3 and row["applyPeakMiB"] <= 150
+    return (
+        f"{row['applySeconds']:.2f} s, {row['applyPeakMiB']:.0f} MiB",
+        row["applySeconds"] <= 3 and row["applyPeakMiB"] <= 150,
+    )
 
 
 def list_look_up(kept):
@@ -181,24 +203,35 @@ def rows():
 def warning():
     """Says which of the kept results do not come from a whole run on an idle machine."""
     kept = Kept()
-    doubtful = [name for name in ("packages", "daemon", "scale") for machine in [getattr(kept, name).get("machine")]
-                if machine and (machine["quick"] or machine["othersPercent"] > 5)]
-    return f"\n\n**From a short run or a machine that was not idle, so not to be quoted: {', '.join(doubtful)}.**" if doubtful else ""
+    doubtful = [
+        name
+        for name in ("packages", "daemon", "scale")
+        for machine in [getattr(kept, name).get("machine")]
+        if machine and (machine["quick"] or machine["othersPercent"] > 5)
+    ]
+    return (
+        f"\n\n**From a short run or a machine that was not idle, so not to be quoted: {', '.join(doubtful)}.**"
+        if doubtful
+        else ""
+    )
 
 
 def in_short():
     """A few sentences for README.md, the figures that flatter and those that do not."""
     kept = Kept()
-    job = lambda name, shape: kept.jobs(name, shape=shape, compression="none")[0]
-    verify, opened, small, publish_ = job("verify", "200 MB"), job("open", "200 MB"), job("verify", "100 KB"), job("publish", "200 MB")
-    check, peak = kept.load("check", 64), memory(kept)[0].split(" (")[0]
-    return "\n".join([
-        f"- Verifying 200 MB takes {kept.ratio(verify, 'minisign -V'):.2f} × as long as `minisign -V`, and {kept.ratio(verify, 'SHA-256, 2 threads'):.2f} × as long as",
-        f"  hashing its bytes on two processors; opening it takes {kept.ratio(opened, 'minisign + bsdtar'):.2f} × as long as `minisign` and `bsdtar`. Of any package, {peak} over",
-        "  an idle process.",
-        f"- The daemon answers `check` at {check['rateRatio']:.2f} × the rate of a bare libmicrohttpd with a fixed body.",
-        f"- Verifying 100 KB takes {kept.ratio(small, 'minisign -V'):.2f} × as long as `minisign -V`, which judges less; publishing 200 MB takes "
-        f"{kept.ratio(publish_, 'tar, zstd, minisign'):.2f} × as long as `tar`, `zstd` and `minisign -S`."])
+    ratio = lambda name, shape, peer: f"{kept.ratio(kept.jobs(name, shape=shape, compression='none')[0], peer):.2f}"
+    peak = memory(kept)[0].split(" (")[0]
+    return "\n".join(
+        [
+            f"- Verifying 200 MB takes {ratio('verify', '200 MB', 'minisign -V')} × as long as `minisign -V`, opening it "
+            f"{ratio('open', '200 MB', 'minisign + bsdtar')} × as long as `minisign` and `bsdtar`,",
+            f"  and {ratio('open', '200 MB', 'floor, 2 threads')} × as long as the least a program in C can do. Memory, whatever the size: {peak} over "
+            "an idle process.",
+            f"- The daemon answers `check` at {kept.load('check', 64)['rateRatio']:.2f} × the rate of a bare libmicrohttpd with a fixed body.",
+            f"- Verifying 100 KB takes {ratio('verify', '100 KB', 'minisign -V')} × as long as `minisign -V`, which judges less; publishing 200 MB",
+            f"  takes {ratio('publish', '200 MB', 'tar, zstd, minisign')} × as long as `tar` and `minisign -S`.",
+        ]
+    )
 
 
 def write():

@@ -1,4 +1,5 @@
 """Times commands by turns: A B C A B C …, so that whatever the machine does meanwhile hits them alike."""
+
 import dataclasses
 import statistics
 import subprocess
@@ -8,6 +9,7 @@ import sys
 @dataclasses.dataclass
 class Row:
     """One way of doing a job: commands one after another, with what is prepared before each round and not timed."""
+
     name: str
     commands: list
     prepare: object = None
@@ -18,8 +20,14 @@ class Row:
     def document(self):
         """The row's figures: medians, the extremes, and the peak of the largest process."""
         thousand = lambda seconds: round(seconds * 1000, 3)
-        return {"name": self.name, "milliseconds": thousand(statistics.median(self.seconds)), "fastest": thousand(min(self.seconds)),
-                "slowest": thousand(max(self.seconds)), "processor": thousand(statistics.median(self.processor)), "peakMiB": round(self.peak / 2**20, 1)}
+        return {
+            "name": self.name,
+            "milliseconds": thousand(statistics.median(self.seconds)),
+            "fastest": thousand(min(self.seconds)),
+            "slowest": thousand(max(self.seconds)),
+            "processor": thousand(statistics.median(self.processor)),
+            "peakMiB": round(self.peak / 2**20, 1),
+        }
 
 
 def interleaved(rows, rounds, timed, warm=True):

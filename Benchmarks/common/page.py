@@ -1,4 +1,5 @@
 """What the three benchmarks share: the machine, where results go, and the marked places of docs/performance.md."""
+
 import json
 import os
 import pathlib
@@ -67,16 +68,24 @@ class Machine:
             model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown")
         processors = len(os.sched_getaffinity(0))
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        return {"processors": processors, "model": model, "memoryGiB": round(memory / 2**30), "kernel": platform.release(),
-                "minutes": round(elapsed / 60, 1), "othersPercent": round(max(0.0, 100 * (busy - own) / (elapsed * (os.cpu_count() or 1))), 1)}
+        return {
+            "processors": processors,
+            "model": model,
+            "memoryGiB": round(memory / 2**30),
+            "kernel": platform.release(),
+            "minutes": round(elapsed / 60, 1),
+            "othersPercent": round(max(0.0, 100 * (busy - own) / (elapsed * (os.cpu_count() or 1))), 1),
+        }
 
 
 def sentence(machine):
     """The machine in a line for people; says when the figures are not to be quoted."""
     noise = machine["othersPercent"]
     warning = " **The machine was not idle: these figures are not to be quoted.**" if noise > 5 else ""
-    return (f"{machine['processors']} processors ({machine['model']}), {machine['memoryGiB']} GiB, Linux {machine['kernel']}; "
-            f"{machine['minutes']} minutes, in which other programs used {noise} % of the processors.{warning}")
+    return (
+        f"{machine['processors']} processors ({machine['model']}), {machine['memoryGiB']} GiB, Linux {machine['kernel']}; "
+        f"{machine['minutes']} minutes, in which other programs used {noise} % of the processors.{warning}"
+    )
 
 
 def save(name, document):

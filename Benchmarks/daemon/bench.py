@@ -8,6 +8,7 @@ the same requests to `bare`; `open` of an installed package of 200 MB, which mus
 
 Needs the release tool and daemon (NSH_PKGTOOL, NSH_TRUSTD), gcc, libmicrohttpd-dev, and 6 GB in /dev/shm.
 """
+
 import argparse
 import contextlib
 import itertools
@@ -23,9 +24,9 @@ import time
 sys.dont_write_bytecode = True
 BENCHMARKS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(BENCHMARKS / "common"), str(BENCHMARKS.parent / "Tests" / "daemon")]
-import chart  # noqa: E402
 import goals  # noqa: E402
 import page  # noqa: E402
+import report  # noqa: E402
 from common_daemon import MIB, digest, within, world  # noqa: E402
 
 CONNECTIONS = (1, 8, 64, 512)
@@ -54,16 +55,29 @@ class Bench:
         """A file with the bytes of one request."""
         body = json.dumps(members, separators=(",", ":")).encode()
         path = self.directory / f"request-{next(self.numbers)}"
-        path.write_bytes(b"POST /v1/packages/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
-                         % (route.encode(), len(body), body))
+        path.write_bytes(
+            b"POST /v1/packages/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+            % (route.encode(), len(body), body)
+        )
         return path
 
     def load(self, server, requests, connections, seconds=None, rate=0):
         """One run of the load generator on a server, given as (socket, process id): its numbers."""
-        words = [self.directory / "load", server[0], connections, seconds or self.seconds, rate, server[1], '"accepted"', *requests]
+        words = [
+            self.directory / "load",
+            server[0],
+            connections,
+            seconds or self.seconds,
+            rate,
+            server[1],
+            '"accepted"',
+            *requests,
+        ]
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
-            sys.exit(f"bench-daemon: {' '.join(map(str, words))}: exit status {done.returncode}\n{done.stdout}{done.stderr}{self.daemon.log()[-2000:]}")
+            sys.exit(
+                f"bench-daemon: {' '.join(map(str, words))}: exit status {done.returncode}\n{done.stdout}{done.stderr}{self.daemon.log()[-2000:]}"
+            )
         return json.loads(done.stdout)
 
     @contextlib.contextmanager
@@ -71,7 +85,9 @@ class Bench:
         """The bare server with a fixed body: (socket, process id)."""
         socket, answer = self.directory / "bare.sock", self.directory / "answer"
         answer.write_bytes(body)
-        process = subprocess.Popen([str(self.directory / "bare"), str(socket), str(answer), str(min(len(os.sched_getaffinity(0)), 8))])
+        process = subprocess.Popen(
+            [str(self.directory / "bare"), str(socket), str(answer), str(min(len(os.sched_getaffinity(0)), 8))]
+        )
         try:
             if not within(10, socket.exists):
                 sys.exit("bench-daemon: the bare server does not start")
@@ -101,11 +117,21 @@ def beside_bare(bench, name, request, body):
                 runs = {server: bench.load(server, [request], connections) for server in order}
                 pairs.append((runs[bare], runs[bench.ours]))
             plain, ours = median([pair[0] for pair in pairs]), median([pair[1] for pair in pairs])
-            rows.append({"request": name, "connections": connections, "bare": plain, "ours": ours,
-                         "rateRatio": round(statistics.median(b["rate"] / a["rate"] for a, b in pairs), 3),
-                         "p99Ratio": round(statistics.median(b["p99"] / a["p99"] for a, b in pairs), 3)})
-            print(f"{name:>22}, {connections:3} connections: {ours['rate']:9,.0f}/s beside {plain['rate']:9,.0f}/s ({rows[-1]['rateRatio']:.2f}), "
-                  f"p99 {ours['p99']:8,.0f} us ({rows[-1]['p99Ratio']:.2f}), overloaded {ours['overloaded']:.0f}", flush=True)
+            rows.append(
+                {
+                    "request": name,
+                    "connections": connections,
+                    "bare": plain,
+                    "ours": ours,
+                    "rateRatio": round(statistics.median(b["rate"] / a["rate"] for a, b in pairs), 3),
+                    "p99Ratio": round(statistics.median(b["p99"] / a["p99"] for a, b in pairs), 3),
+                }
+            )
+            print(
+                f"{name:>22}, {connections:3} connections: {ours['rate']:9,.0f}/s beside {plain['rate']:9,.0f}/s ({rows[-1]['rateRatio']:.2f}), "
+                f"p99 {ours['p99']:8,.0f} us ({rows[-1]['p99Ratio']:.2f}), overloaded {ours['overloaded']:.0f}",
+                flush=True,
+            )
     return rows
 
 
@@ -152,40 +178,17 @@ def mixed(bench, request, packages):
     if any(row["status"] != 200 for row in opened):
         sys.exit(f"bench-daemon: a large package was not opened: {opened}")
     opens = [row["seconds"] for row in opened if row["route"] == "open"]
-    return {"alone": median(alone), "beside": median(beside), "dueAlone": median(due_alone), "dueBeside": median(due_beside), "opens": len(opens), "verifies": len(opened) - len(opens),
-            "openSeconds": round(statistics.median(opens), 3),
-            "p99Ratio": round(statistics.median(b["p99"] / a["p99"] for a, b in zip(alone, beside)), 2)}
-
-
-def tables(results):
-    """What goes into the page."""
-    heads = ["request", "connections", "answers/s", "beside bare", "p50, µs", "p99, µs", "p99.9, µs", "p99 beside bare", "processor, µs an answer (bare)", "overloaded"]
-    rows = []
-    for row in results["loads"]:
-        ours, plain = row["ours"], row["bare"]
-        refused = f"{100 * ours['overloaded'] / ours['answers']:.0f} %" if ours["overloaded"] else ""
-        rows.append([row["request"], row["connections"], f"{ours['rate']:,.0f}", f"**{row['rateRatio']:.2f}**", *(page.number(ours[name]) for name in ("p50", "p99", "p99.9")),
-                     f"**{row['p99Ratio']:.2f}**", f"{ours['serverMicroseconds']:.1f} ({plain['serverMicroseconds']:.1f})", refused])
-    again, load = results["openedAgain"], results["mixed"]
-    small, large = again["small"], again["large"]
-    return "\n\n".join([
-        page.sentence(results["machine"]), page.table(heads, rows),
-        f"An installed package opened again over one keep-alive connection: {small['p50'] / 1000:.2f} ms for a small one, {large['p50'] / 1000:.2f} ms for "
-        f"one of 200 MB (p99 {small['p99'] / 1000:.2f} and {large['p99'] / 1000:.2f} ms), HTTP and the change from one process to another and back included. The daemon's peak was {load['beside']['serverPeakMiB']:.0f} MiB.",
-        f"Mixed load: `check` at 64 connections, {load['alone']['rate']:,.0f}/s with a p99 of {load['alone']['p99']:,.0f} µs alone; while packages of 200 MB were opened one "
-        f"after another ({load['opens']} opened in {load['openSeconds']:.2f} s each, {load['verifies']} verified), {load['beside']['rate']:,.0f}/s with a p99 of "
-        f"{load['beside']['p99']:,.0f} µs: **{load['p99Ratio']:.2f}** times. With {RATE_DUE:,} requests due a second, latency counted from the moment "
-        f"each was due, the p99 was {load['dueAlone']['p99']:,.0f} µs alone and {load['dueBeside']['p99']:,.0f} µs meanwhile."])
-
-
-def drawn(results):
-    """Rates and latencies over the number of connections."""
-    def series(what):
-        lines = [("bare libmicrohttpd", [(row["connections"], row["bare"][what]) for row in results["loads"] if row["request"] == "check"])]
-        return lines + [(name, [(row["connections"], row["ours"][what]) for row in results["loads"] if row["request"] == name]) for name in ("check", "verify", "open")]
-    return chart.curves("The daemon beside a bare libmicrohttpd", [
-        ("Good answers a second: higher is better", "keep-alive connections", "answers a second", series("rate")),
-        ("99 of 100 answers came within: lower is better", "keep-alive connections", "microseconds", series("p99"))])
+    return {
+        "alone": median(alone),
+        "beside": median(beside),
+        "dueAlone": median(due_alone),
+        "dueBeside": median(due_beside),
+        "rateDue": RATE_DUE,
+        "opens": len(opens),
+        "verifies": len(opened) - len(opens),
+        "openSeconds": round(statistics.median(opens), 3),
+        "p99Ratio": round(statistics.median(b["p99"] / a["p99"] for a, b in zip(alone, beside)), 2),
+    }
 
 
 def main():
@@ -202,18 +205,22 @@ def main():
         large = [publisher.package(1, app=f"large{number}", size=200 * MIB) for number in range(2 if chosen.quick else LARGE)]
         answers = {"open": daemon.open(small), "verify": daemon.post("/v1/packages/verify", {"path": str(small)})}
         answers["check"] = daemon.check(digest(small))
-        requests = {"check": bench.request("check", digest=digest(small)), "verify": bench.request("verify", path=str(small)), "open": bench.request("open", path=str(small))}
+        requests = {
+            "check": bench.request("check", digest=digest(small)),
+            "verify": bench.request("verify", path=str(small)),
+            "open": bench.request("open", path=str(small)),
+        }
         loads = [row for name, request in requests.items() for row in beside_bare(bench, name, request, answers[name].body)]
         first = large.pop()
         daemon.open(first, timeout=120)
         again = opened_again(bench, requests["open"], bench.request("open", path=str(first)))
         results = {"loads": loads, "openedAgain": again, "mixed": mixed(bench, requests["check"], large)}
     results["machine"] = {**machine.describe(), "rounds": bench.rounds, "quick": chosen.quick}
-    print(tables(results))
+    print(report.tables(results))
     if chosen.write:
         page.save("daemon", results)
-        page.put("daemon", tables(results))
-        (page.ROOT / "docs" / "performance-daemon.svg").write_text(drawn(results), encoding="utf-8")
+        page.put("daemon", report.tables(results))
+        (page.ROOT / "docs" / "performance-daemon.svg").write_text(report.drawn(results), encoding="utf-8")
         goals.write()
 
 

@@ -10,6 +10,7 @@ and the chart into docs/performance.svg. Quote the ratios: the milliseconds are 
 Needs the release tool (NSH_PKGTOOL), 4 GB in /dev/shm, 6 GB on the disk, and the Debian packages of the group `bench` in
 scripts/debian-packages; a program that is missing is named, and nothing is measured.
 """
+
 import argparse
 import pathlib
 import shutil
@@ -26,9 +27,24 @@ from measure import interleaved  # noqa: E402
 from workshop import PROGRAMS, Package, Workshop  # noqa: E402
 
 ROUNDS = {"100 KB": 25, "10 MB": 11, "200 MB": 5, "10,000 files": 5}
-MARKS = ("floor in C, 2 threads", "minisign, bsdtar to unpack", "minisign + tar, zstd", "gpgv, tar to unpack", "floor + file digests")
-KINDS = {"floor, 2 threads": 0, "floor, 2 threads, syncfs": 0, "minisign -V": 1, "minisign + bsdtar": 1, "tar, zstd, minisign": 2, "minisign + tar": 2,
-         "gpgv": 3, "gpgv + tar": 3, "floor + file digests": 4}
+MARKS = (
+    "floor in C, 2 threads",
+    "minisign, bsdtar to unpack",
+    "minisign + tar, zstd",
+    "gpgv, tar to unpack",
+    "floor + file digests",
+)
+KINDS = {
+    "floor, 2 threads": 0,
+    "floor, 2 threads, syncfs": 0,
+    "minisign -V": 1,
+    "minisign + bsdtar": 1,
+    "tar, zstd, minisign": 2,
+    "minisign + tar": 2,
+    "gpgv": 3,
+    "gpgv + tar": 3,
+    "floor + file digests": 4,
+}
 
 
 def beside(job):
@@ -50,12 +66,36 @@ def table(results):
     for job in results["results"]:
         ours = job["rows"][0]
         others = " · ".join(f"{name} {page.number(time)} (**{ratio:.2f}**)" for name, time, ratio in beside(job))
-        rows.append([job["job"], job["shape"], job["compression"], page.number(ours["milliseconds"]), page.number(ours["processor"]), f"{ours['peakMiB']:.1f}", others])
-    hashing = [job["rows"] for job in results["results"] if (job["job"], job["shape"], job["compression"]) == ("verify", "200 MB", "none")]
-    gain = "".join(f" On 200 MB a second thread makes the floor's hashing {rows[1]['milliseconds'] / rows[2]['milliseconds']:.2f} times as fast as one." for rows in hashing)
-    starts = ", ".join(f"`{row['name']}` {row['milliseconds']:.2f} ms and {row['peakMiB']:.1f} MiB" for row in results["starts"])
-    return "\n\n".join([page.sentence(results["machine"]), f"Processes that start and do nothing: {starts}.{gain}",
-                        page.table(["job", "app", "packing", "ours, ms", "processor, ms", "peak, MiB", "beside, ms (ours ÷ theirs)"], rows)])
+        rows.append(
+            [
+                job["job"],
+                job["shape"],
+                job["compression"],
+                page.number(ours["milliseconds"]),
+                page.number(ours["processor"]),
+                f"{ours['peakMiB']:.1f}",
+                others,
+            ]
+        )
+    hashing = [
+        job["rows"]
+        for job in results["results"]
+        if (job["job"], job["shape"], job["compression"]) == ("verify", "200 MB", "none")
+    ]
+    gain = "".join(
+        f" On 200 MB a second thread makes the floor's hashing {rows[1]['milliseconds'] / rows[2]['milliseconds']:.2f} times as fast as one."
+        for rows in hashing
+    )
+    starts = ", ".join(
+        f"`{row['name']}` {row['milliseconds']:.2f} ms and {row['peakMiB']:.1f} MiB" for row in results["starts"]
+    )
+    return "\n\n".join(
+        [
+            page.sentence(results["machine"]),
+            f"Processes that start and do nothing: {starts}.{gain}",
+            page.table(["job", "app", "packing", "ours, ms", "processor, ms", "peak, MiB", "beside, ms (ours ÷ theirs)"], rows),
+        ]
+    )
 
 
 def drawn(results):
@@ -65,11 +105,21 @@ def drawn(results):
     for name in names:
         if name == "open again":
             continue
-        rows = [(f"{job['shape']}, {job['compression']}", [(KINDS[other], ratio) for other, _, ratio in beside(job) if other in KINDS])
-                for job in results["results"] if job["job"] == name]
+        rows = [
+            (
+                f"{job['shape']}, {job['compression']}",
+                [(KINDS[other], ratio) for other, _, ratio in beside(job) if other in KINDS],
+            )
+            for job in results["results"]
+            if job["job"] == name
+        ]
         groups.append((name, rows))
-    return chart.ratios("nsh-pkgtool’s time divided by that of other programs", MARKS, groups,
-                        "Left of the line at 1× nsh-pkgtool is faster, right of it the other. Logarithmic; medians of one run by turns.")
+    return chart.ratios(
+        "nsh-pkgtool’s time divided by that of other programs",
+        MARKS,
+        groups,
+        "Left of the line at 1× nsh-pkgtool is faster, right of it the other. Logarithmic; medians of one run by turns.",
+    )
 
 
 def measure(shop, shapes, quick):
@@ -85,8 +135,16 @@ def measure(shop, shapes, quick):
             for name, rows in package.jobs():
                 counted = min(rounds, 5) if "disk" in name else rounds
                 interleaved(rows, counted, shop.timed)
-                results.append({"shape": shape, "files": files, "compression": compression, "job": name, "rounds": counted,
-                                "rows": [row.document() for row in rows]})
+                results.append(
+                    {
+                        "shape": shape,
+                        "files": files,
+                        "compression": compression,
+                        "job": name,
+                        "rounds": counted,
+                        "rows": [row.document() for row in rows],
+                    }
+                )
                 print(shown(results[-1]), flush=True)
             package.remove()
         shutil.rmtree(tree)
@@ -102,14 +160,21 @@ def main():
     page.needs(PROGRAMS)
     disk_base = page.ROOT / ".build" / "bench"
     disk_base.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="nsh-bench.", dir=page.scratch_base()) as memory, tempfile.TemporaryDirectory(prefix="disk.", dir=disk_base) as disk:
+    with tempfile.TemporaryDirectory(prefix="nsh-bench.", dir=page.scratch_base()) as memory, tempfile.TemporaryDirectory(
+        prefix="disk.", dir=disk_base
+    ) as disk:
         machine, shop = page.Machine(), Workshop(pathlib.Path(memory), pathlib.Path(disk))
         try:
             starts = [row.document() for row in interleaved(shop.starts(), 5 if chosen.quick else 25, shop.timed)]
             measured = measure(shop, chosen.shape or list(trees.SHAPES), chosen.quick)
         finally:
             shop.close()
-    results = {"machine": {**machine.describe(), "quick": chosen.quick}, "idlePeakMiB": starts[0]["peakMiB"], "starts": starts, "results": measured}
+    results = {
+        "machine": {**machine.describe(), "quick": chosen.quick},
+        "idlePeakMiB": starts[0]["peakMiB"],
+        "starts": starts,
+        "results": measured,
+    }
     print(table(results))
     if chosen.write:
         page.save("packages", results)

@@ -1,4 +1,5 @@
 """What bench.py measures with: keys, programs and directories, and one app in one packing, signed by everybody."""
+
 import base64
 import itertools
 import json
@@ -14,13 +15,28 @@ from measure import Row
 from page import TOOL
 
 ZSTD_LEVEL = "3"
-PROGRAMS = {"gcc": "gcc", "minisign": "minisign", "bsdtar": "libarchive-tools", "gpg": "gnupg", "gpgv": "gpgv", "tar": "tar", "zstd": "zstd"}
+PROGRAMS = {
+    "gcc": "gcc",
+    "minisign": "minisign",
+    "bsdtar": "libarchive-tools",
+    "gpg": "gnupg",
+    "gpgv": "gpgv",
+    "tar": "tar",
+    "zstd": "zstd",
+}
 
 
 def quiet(*command, **options):
     """Runs a command of the preparation; its output is shown when it fails."""
-    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, check=False, **options)
+    done = subprocess.run(
+        [str(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        **options,
+    )
     if done.returncode:
         sys.exit(f"bench: {' '.join(map(str, command))}\n{done.stdout}")
 
@@ -34,13 +50,45 @@ class Workshop:
         self.floor, self.timed = str(memory / "floor"), str(memory / "timed")
         for program, folder in ((self.floor, "packages"), (self.timed, "common")):
             source = pathlib.Path(__file__).parents[1] / folder / (pathlib.Path(program).name + ".c")
-            quiet("gcc", "-O2", "-Wall", "-Wextra", "-std=gnu11", "-o", program, source, "-lsodium", "-lnettle", "-lzstd", "-lpthread")
+            quiet(
+                "gcc",
+                "-O2",
+                "-Wall",
+                "-Wextra",
+                "-std=gnu11",
+                "-o",
+                program,
+                source,
+                "-lsodium",
+                "-lnettle",
+                "-lzstd",
+                "-lpthread",
+            )
         for name in ("root", "release"):
             quiet(TOOL, "keygen", memory / name, "--no-password")
-        quiet(TOOL, "certify", "--root", memory / "root.secret", "--key", memory / "release.pub", "--publisher", "Bench",
-              "--apps", trees.APP, "--days", "365", "-o", memory / "release.cert")
-        subprocess.run(["minisign", "-G", "-W", "-f", "-p", memory / "mini.pub", "-s", memory / "mini.key"], input="\n\n", text=True,
-                       stdout=subprocess.DEVNULL, check=True)
+        quiet(
+            TOOL,
+            "certify",
+            "--root",
+            memory / "root.secret",
+            "--key",
+            memory / "release.pub",
+            "--publisher",
+            "Bench",
+            "--apps",
+            trees.APP,
+            "--days",
+            "365",
+            "-o",
+            memory / "release.cert",
+        )
+        subprocess.run(
+            ["minisign", "-G", "-W", "-f", "-p", memory / "mini.pub", "-s", memory / "mini.key"],
+            input="\n\n",
+            text=True,
+            stdout=subprocess.DEVNULL,
+            check=True,
+        )
         (memory / "gnupg").mkdir(mode=0o700)
         os.environ["GNUPGHOME"] = str(memory / "gnupg")
         quiet("gpg", "--batch", "-q", "--passphrase", "", "--quick-gen-key", "bench", "ed25519", "sign", "never")
@@ -56,8 +104,12 @@ class Workshop:
 
     def starts(self):
         """What starting a process costs by itself: rows that do no work."""
-        return [Row("nsh-pkgtool --version", [[TOOL, "--version"]]), Row("minisign -v", [[shutil.which("minisign"), "-v"]]),
-                Row("gpgv --version", [[shutil.which("gpgv"), "--version"]]), Row("true", [[shutil.which("true")]])]
+        return [
+            Row("nsh-pkgtool --version", [[TOOL, "--version"]]),
+            Row("minisign -v", [[shutil.which("minisign"), "-v"]]),
+            Row("gpgv --version", [[shutil.which("gpgv"), "--version"]]),
+            Row("true", [[shutil.which("true")]]),
+        ]
 
 
 class Package:
@@ -102,7 +154,10 @@ class Package:
                 self._compare(row.name)
         self._flip()
         for row in jobs["verify"]:
-            if not row.name.startswith("SHA-256") and subprocess.run(row.commands[0], capture_output=True, check=False).returncode == 0:
+            if (
+                not row.name.startswith("SHA-256")
+                and subprocess.run(row.commands[0], capture_output=True, check=False).returncode == 0
+            ):
                 sys.exit(f"bench: {row.name} accepts a package with one bit flipped")
         self._flip()
 
@@ -110,7 +165,11 @@ class Package:
         """Every file of the app but app.json, which publish may write anew, is in the unpacked tree as it was."""
         out = pathlib.Path(self.shop.path("out"))
         for path in self.tree.rglob("*"):
-            same = path.is_dir() or path.name == "app.json" or path.read_bytes() == (out / path.relative_to(self.tree)).read_bytes()
+            same = (
+                path.is_dir()
+                or path.name == "app.json"
+                or path.read_bytes() == (out / path.relative_to(self.tree)).read_bytes()
+            )
             if not same:
                 sys.exit(f"bench: {name} unpacks {path.relative_to(self.tree)} otherwise than it was")
 
@@ -125,14 +184,34 @@ class Package:
 
     def publish(self):
         level = ["--level", ZSTD_LEVEL] if self.compression == "zstd" else []
-        return [TOOL, "publish", str(self.tree), "--key", self.shop.path("release.secret"), "--certificate", self.shop.path("release.cert"),
-                "-q", "--compression", self.compression, *level, "-o", self.path]
+        return [
+            TOOL,
+            "publish",
+            str(self.tree),
+            "--key",
+            self.shop.path("release.secret"),
+            "--certificate",
+            self.shop.path("release.cert"),
+            "-q",
+            "--compression",
+            self.compression,
+            *level,
+            "-o",
+            self.path,
+        ]
 
     def publish_with_others(self):
         plain = self.archive.removesuffix(".zst")
-        compress = [[shutil.which("zstd"), "-q", "-f", "-" + ZSTD_LEVEL, plain, "-o", self.archive]] if self.compression == "zstd" else []
-        return [[shutil.which("tar"), "--format=ustar", "--sort=name", "-C", str(self.tree), "-cf", plain, "."], *compress,
-                [shutil.which("minisign"), "-S", "-W", "-s", self.shop.path("mini.key"), "-m", self.archive]]
+        compress = (
+            [[shutil.which("zstd"), "-q", "-f", "-" + ZSTD_LEVEL, plain, "-o", self.archive]]
+            if self.compression == "zstd"
+            else []
+        )
+        return [
+            [shutil.which("tar"), "--format=ustar", "--sort=name", "-C", str(self.tree), "-cf", plain, "."],
+            *compress,
+            [shutil.which("minisign"), "-S", "-W", "-s", self.shop.path("mini.key"), "-m", self.archive],
+        ]
 
     # What comes before a round, and is not timed.
 
@@ -153,12 +232,14 @@ class Package:
 
         Nothing is deleted before the end, for some file systems are slow to make files soon after many were deleted.
         """
+
         def prepare():
             if os.path.exists(path):
                 os.rename(path, self.shop.disk / f"out-{next(self.shop.numbers)}")
             if like:
                 shutil.copytree(like, path)
             os.sync()
+
         return prepare
 
     def jobs(self):
@@ -170,24 +251,49 @@ class Package:
         out, state, store = shop.path("out"), shop.path("state"), shop.path("store-without-trees")
         disk_out, disk_state = str(shop.disk / "out"), str(shop.disk / "state")
         unpack = [shutil.which("bsdtar"), "-xf", self.archive, "-C", out]
-        gnu = [shutil.which("tar"), *(["--zstd"] if self.compression == "zstd" else []), "-xf", self.archive, "-C", out, "--no-same-owner"]
+        gnu = [
+            shutil.which("tar"),
+            *(["--zstd"] if self.compression == "zstd" else []),
+            "-xf",
+            self.archive,
+            "-C",
+            out,
+            "--no-same-owner",
+        ]
         floor = [shop.floor, "run", self.path]
         yield "verify", [
-            Row("nsh-pkgtool", [ours("verify")]), Row("floor, 1 thread", [floor]), Row("floor, 2 threads", [[*floor, "-t"]]),
-            Row("floor + file digests", [[*floor, "-t", "-f"]]), Row("SHA-256, 2 threads", [[shop.floor, "hash", self.path]]), Row("minisign -V", [minisign]), Row("gpgv", [gpgv])]
+            Row("nsh-pkgtool", [ours("verify")]),
+            Row("floor, 1 thread", [floor]),
+            Row("floor, 2 threads", [[*floor, "-t"]]),
+            Row("floor + file digests", [[*floor, "-t", "-f"]]),
+            Row("SHA-256, 2 threads", [[shop.floor, "hash", self.path]]),
+            Row("minisign -V", [minisign]),
+            Row("gpgv", [gpgv]),
+        ]
         yield "extract", [
-            Row("nsh-pkgtool", [ours("extract", out)], self._gone), Row("floor, 1 thread", [[*floor, "-d", out]], self._gone),
+            Row("nsh-pkgtool", [ours("extract", out)], self._gone),
+            Row("floor, 1 thread", [[*floor, "-d", out]], self._gone),
             Row("floor, 2 threads", [[*floor, "-d", out, "-t"]], self._gone),
-            Row("floor + file digests", [[*floor, "-d", out, "-t", "-f"]], self._gone), Row("minisign + bsdtar", [minisign, unpack], self._emptied),
-            Row("minisign + tar", [minisign, gnu], self._emptied), Row("gpgv + tar", [gpgv, gnu], self._emptied)]
+            Row("floor + file digests", [[*floor, "-d", out, "-t", "-f"]], self._gone),
+            Row("minisign + bsdtar", [minisign, unpack], self._emptied),
+            Row("minisign + tar", [minisign, gnu], self._emptied),
+            Row("gpgv + tar", [gpgv, gnu], self._emptied),
+        ]
         yield "open", [
-            Row("nsh-pkgtool", [ours("open", "--state", state)], self._without_tree), Row("floor, 2 threads", [[*floor, "-d", out, "-t"]], self._gone),
-            Row("floor + file digests", [[*floor, "-d", out, "-t", "-f"]], self._gone), Row("minisign + bsdtar", [minisign, unpack], self._emptied)]
+            Row("nsh-pkgtool", [ours("open", "--state", state)], self._without_tree),
+            Row("floor, 2 threads", [[*floor, "-d", out, "-t"]], self._gone),
+            Row("floor + file digests", [[*floor, "-d", out, "-t", "-f"]], self._gone),
+            Row("minisign + bsdtar", [minisign, unpack], self._emptied),
+        ]
         yield "open again", [
-            Row("nsh-pkgtool", [ours("open", "--state", state)]), Row("its process start", [[TOOL, "--version"]]), Row("minisign -V", [minisign])]
+            Row("nsh-pkgtool", [ours("open", "--state", state)]),
+            Row("its process start", [[TOOL, "--version"]]),
+            Row("minisign -V", [minisign]),
+        ]
         self._without_tree()
         shutil.move(state, store)
         yield "open on disk, durable", [
             Row("nsh-pkgtool", [ours("open", "--state", disk_state)], self._on_disk(disk_state, store)),
-            Row("floor, 2 threads, syncfs", [[*floor, "-d", disk_out, "-t", "-s"]], self._on_disk(disk_out))]
+            Row("floor, 2 threads, syncfs", [[*floor, "-d", disk_out, "-t", "-s"]], self._on_disk(disk_out)),
+        ]
         yield "publish", [Row("nsh-pkgtool", [self.publish()]), Row("tar, zstd, minisign", self.publish_with_others())]

@@ -3,11 +3,14 @@
     python3 Benchmarks/scale/bench.py [--quick] [--only CURVE]... [--write]     (make bench-scale, make bench-scale QUICK=1)
 
 Revocation lists of 10³ to 10⁶ keys (lists.py), stores of 10 to 10⁶ apps (stores.py), packages of 1 MB to 4 GB and of 10 to
-100,000 files (sizes.py), 1 to 64 connections to a daemon and 1 to 32 processes (parallel.py), questions in-process (inprocess.py). All of it lies in memory; what
-does not fit is passed over and said. --write puts tables and charts into docs/, and keeps curves that were not asked for.
+100,000 files (sizes.py), 1 to 64 connections to a daemon and 1 to 32 processes (parallel.py), questions in-process
+(inprocess.py). All of it lies in memory; what does not fit is passed over and said. --write puts tables and charts into
+docs/, and keeps curves that were not asked for.
 
-Needs the release tool, daemon and probe (NSH_PKGTOOL, NSH_TRUSTD, NSH_PROBE), gcc, libsodium, and 10 GB in /dev/shm for the package of 4 GB.
+Needs the release tool, daemon and probe (NSH_PKGTOOL, NSH_TRUSTD, NSH_PROBE), gcc, libsodium, and 10 GB in /dev/shm
+for the package of 4 GB.
 """
+
 import argparse
 import math
 import pathlib
@@ -16,33 +19,30 @@ import tempfile
 
 sys.dont_write_bytecode = True
 BENCHMARKS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(BENCHMARKS / "common"), str(BENCHMARKS.parent / "Tests" / "daemon")]
-import chart  # noqa: E402
+sys.path[:0] = [
+    str(pathlib.Path(__file__).resolve().parent),
+    str(BENCHMARKS / "common"),
+    str(BENCHMARKS.parent / "Tests" / "daemon"),
+]
 import goals  # noqa: E402
 import inprocess  # noqa: E402
 import lists  # noqa: E402
 import page  # noqa: E402
 import parallel  # noqa: E402
+import report  # noqa: E402
 import sizes  # noqa: E402
 import stores  # noqa: E402
 from host import Host  # noqa: E402
 
-CURVES = {"inProcess": inprocess.measure, "threads": inprocess.threads, "lists": lists.measure, "apps": stores.measure, "bytes": sizes.by_bytes, "files": sizes.by_files,
-          "connections": parallel.connections, "processes": parallel.processes}
-#: The heads of the tables: (member, what it is) of each curve.
-HEADS = {
-    "inProcess": ("Questions in-process", {"size": "keys in the list", "checksPerSecond": "checks/s without it", "checksPerSecondTwoThreads": "on two threads", "checksPerSecondWithList": "with it",
-                  "lookUpsPerSecond": "look-ups/s in it"}),
-    "lists": ("Revocation lists", {"size": "keys", "listMB": "list, MB", "applySeconds": "apply, s", "applyPeakMiB": "peak, MiB", "verifyMilliseconds": "verify, ms",
-              "openAgainMilliseconds": "open again, ms", "daemonStartSeconds": "daemon start, s", "checksPerSecond": "daemon, checks/s", "daemonPeakMiB": "daemon peak, MiB"}),
-    "apps": ("Apps in the store", {"size": "apps", "databaseMB": "database, MB", "openMilliseconds": "open a new one, ms", "openAgainMilliseconds": "open again, ms",
-             "checksPerSecond": "checks/s of one", "checksOfManyPerSecond": "of fifty", "pageMilliseconds": "page of 100, ms", "listMilliseconds": "list all, ms", "listPeakMiB": "peak, MiB",
-             "statusMilliseconds": "status, ms", "daemonPeakMiB": "daemon peak, MiB"}),
-    "bytes": ("Bytes of a package", {"size": "bytes", "verifyMilliseconds": "verify, ms", "openMilliseconds": "open, ms", "verifyPeakMiB": "verify peak, MiB", "openPeakMiB": "open peak, MiB"}),
-    "files": ("Files of a package", {"size": "files", "verifyMilliseconds": "verify, ms", "openMilliseconds": "open, ms", "verifyPeakMiB": "verify peak, MiB", "openPeakMiB": "open peak, MiB"}),
-    "threads": ("Threads of one process", {"size": "threads", "checksPerSecond": "checks/s in-process"}),
-    "connections": ("Connections to one daemon", {"size": "connections", "checksPerSecond": "checks/s", "p99Microseconds": "p99, µs"}),
-    "processes": ("Processes at once", {"size": "processes", "verifiesPerSecond": "verifies of 10 MB a second", "opensPerSecond": "first opens into one store a second"}),
+CURVES = {
+    "inProcess": inprocess.measure,
+    "threads": inprocess.threads,
+    "lists": lists.measure,
+    "apps": stores.measure,
+    "bytes": sizes.by_bytes,
+    "files": sizes.by_files,
+    "connections": parallel.connections,
+    "processes": parallel.processes,
 }
 
 
@@ -54,36 +54,12 @@ def exponent(rows, member):
 
 def growth(results):
     """The exponents of growth with bytes and with files."""
-    return {f"{verb} by {name}": round(exponent(results[name], f"{verb}Milliseconds"), 2)
-            for name in ("bytes", "files") if len(results.get(name, [])) > 2 for verb in ("verify", "open")}
-
-
-def tables(results):
-    """What goes into the page."""
-    parts = [page.sentence(results["machine"])]
-    for name, (title, heads) in HEADS.items():
-        if results.get(name):
-            shown = [[f"{row['size']:,}", *(page.number(row[member]) for member in list(heads)[1:])] for row in results[name]]
-            parts += [f"### {title}", page.table(heads.values(), shown)]
-    exponents = "; ".join(f"{name} {value:.2f}" for name, value in results["growth"].items())
-    return "\n\n".join([*parts, f"Exponents of growth between the two largest (1 is linear, what a start costs taken off): {exponents}."])
-
-
-def drawn(results):
-    """All curves on one sheet."""
-    points = lambda name, member: [(row["size"], row[member]) for row in results.get(name, [])]
-    lines = lambda name, *members: [(said, points(name, member)) for member, said in members]
-    return chart.curves("How it grows", [
-        ("A revocation list applied", "revoked keys", "seconds; MiB", lines("lists", ("applySeconds", "apply, s"), ("applyPeakMiB", "peak, MiB"))),
-        ("With that list in the store", "revoked keys", "milliseconds", lines("lists", ("verifyMilliseconds", "verify"), ("openAgainMilliseconds", "open again"))),
-        ("Apps in the store: time", "apps", "milliseconds", lines("apps", ("openMilliseconds", "open"), ("openAgainMilliseconds", "open again"), ("pageMilliseconds", "a page"), ("listMilliseconds", "list all"))),
-        ("Apps in the store: checks of the daemon", "apps", "checks a second", lines("apps", ("checksPerSecond", "of one"), ("checksOfManyPerSecond", "of fifty"))),
-        ("Bytes of a package", "bytes", "milliseconds; MiB", lines("bytes", ("verifyMilliseconds", "verify"), ("openMilliseconds", "open"), ("openPeakMiB", "peak, MiB"))),
-        ("Files of a package", "files", "milliseconds; MiB", lines("files", ("verifyMilliseconds", "verify"), ("openMilliseconds", "open"), ("openPeakMiB", "peak, MiB"))),
-        ("Threads of one process, connections to one daemon", "threads, connections", "checks a second",
-         lines("threads", ("checksPerSecond", "in-process")) + lines("connections", ("checksPerSecond", "over a socket"))),
-        ("Processes at once, all on one store", "processes", "jobs a second", lines("processes", ("verifiesPerSecond", "verify 10 MB"), ("opensPerSecond", "open, small"))),
-    ])
+    return {
+        f"{verb} by {name}": round(exponent(results[name], f"{verb}Milliseconds"), 2)
+        for name in ("bytes", "files")
+        if len(results.get(name, [])) > 2
+        for verb in ("verify", "open")
+    }
 
 
 def main():
@@ -100,11 +76,11 @@ def main():
             results[name] = list(CURVES[name](host))
     results["machine"] = {**machine.describe(), "quick": chosen.quick}
     results["growth"] = growth(results)
-    print(tables(results))
+    print(report.tables(results))
     if chosen.write:
         page.save("scale", results)
-        page.put("scale", tables(results))
-        (page.ROOT / "docs" / "performance-scale.svg").write_text(drawn(results), encoding="utf-8")
+        page.put("scale", report.tables(results))
+        (page.ROOT / "docs" / "performance-scale.svg").write_text(report.drawn(results), encoding="utf-8")
         goals.write()
 
 

@@ -1,4 +1,5 @@
 """What the curves are measured with: keys, packages, signatures, timed commands, and loads on a daemon."""
+
 import base64
 import ctypes
 import ctypes.util
@@ -53,8 +54,11 @@ class Host:
     def envelope(self, payload):
         """A revocation list, signed by the root."""
         message = b"DSSEv1 %d %s %d %s" % (len(LIST_TYPE), LIST_TYPE, len(payload), payload)
-        return {"payload": base64.b64encode(payload).decode(), "payloadType": LIST_TYPE.decode(),
-                "signatures": [{"sig": base64.b64encode(self.sign(message)).decode()}]}
+        return {
+            "payload": base64.b64encode(payload).decode(),
+            "payloadType": LIST_TYPE.decode(),
+            "signatures": [{"sig": base64.b64encode(self.sign(message)).decode()}],
+        }
 
     def tool(self, verb, *words):
         """A command of the tool that trusts the root."""
@@ -85,12 +89,16 @@ class Host:
         for index, (route, document) in enumerate(requests):
             body = json.dumps(document).encode()
             files.append(daemon.directory / f"request-{index}")
-            files[-1].write_bytes(b"POST /v1/packages/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
-                                  % (route.encode(), len(body), body))
+            files[-1].write_bytes(
+                b"POST /v1/packages/%s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                % (route.encode(), len(body), body)
+            )
         words = [self.load_program, daemon.socket, connections, seconds, 0, daemon.pid, '"accepted"', *files]
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=120, check=False)
         if done.returncode:
-            sys.exit(f"bench-scale: {' '.join(map(str, words[:7]))} …: exit status {done.returncode}\n{done.stdout}{done.stderr}{daemon.log()[-2000:]}")
+            sys.exit(
+                f"bench-scale: {' '.join(map(str, words[:7]))} …: exit status {done.returncode}\n{done.stdout}{done.stderr}{daemon.log()[-2000:]}"
+            )
         return json.loads(done.stdout)
 
 
@@ -101,5 +109,11 @@ def fits(size):
 
 def say(curve, row):
     """Shows one point of a curve as it comes."""
-    print(f"{curve}: " + ", ".join(f"{name} {value:,}" if isinstance(value, (int, float)) else f"{name} {value}" for name, value in row.items()), flush=True)
+    print(
+        f"{curve}: "
+        + ", ".join(
+            f"{name} {value:,}" if isinstance(value, (int, float)) else f"{name} {value}" for name, value in row.items()
+        ),
+        flush=True,
+    )
     return row

@@ -3,6 +3,7 @@
 GuardProbe (Benchmarks/guard/Probe) asks; a short run is taken off a long one, so that its start does not count. A look-up is of
 a key that the list does not name, and includes the SHA-256 that makes the next key.
 """
+
 import os
 import pathlib
 
@@ -19,8 +20,14 @@ LIST = 1_000_000
 def per_second(host, question, state, digest, count, threads=1):
     """Answers a second on so many threads together."""
     root = (pathlib.Path(host.publisher / "root.pub")).read_text().strip()
-    seconds = [host.time([PROBE, question, str(state), root, digest, str(times), *([str(threads)] if threads > 1 else [])], 1 if host.quick else 5)["milliseconds"] / 1000
-               for times in (FEW, count)]
+    seconds = [
+        host.time(
+            [PROBE, question, str(state), root, digest, str(times), *([str(threads)] if threads > 1 else [])],
+            1 if host.quick else 5,
+        )["milliseconds"]
+        / 1000
+        for times in (FEW, count)
+    ]
     return round(threads * (count - FEW) / (seconds[1] - seconds[0]))
 
 
@@ -39,7 +46,9 @@ def threads(host):
     host.time(host.tool("open", package, "--state", state), 1, warm=False)
     for count in THREADS:
         checks = FEW + (100_000 if host.quick else 2_000_000) // count
-        yield say("threads", {"size": count, "checksPerSecond": per_second(host, "check", state, host.digest(package), checks, count)})
+        yield say(
+            "threads", {"size": count, "checksPerSecond": per_second(host, "check", state, host.digest(package), checks, count)}
+        )
 
 
 def measure(host):
@@ -51,9 +60,18 @@ def measure(host):
     state = folder / "state"
     host.time(host.tool("open", package, "--state", state), 1, warm=False)
     digest, checks = host.digest(package), 100_000 if host.quick else 1_000_000
-    row = {"size": 10_000 if host.quick else LIST, "checksPerSecond": per_second(host, "check", state, digest, checks),
-           "checksPerSecondTwoThreads": per_second(host, "check", state, digest, checks, 2)}
+    row = {
+        "size": 10_000 if host.quick else LIST,
+        "checksPerSecond": per_second(host, "check", state, digest, checks),
+        "checksPerSecondTwoThreads": per_second(host, "check", state, digest, checks, 2),
+    }
     lists.make(host, folder / "list.json", row["size"])
     host.time(host.tool("update-revocations", folder / "list.json", "--state", state), 1, warm=False)
-    yield say("inProcess", {**row, "checksPerSecondWithList": per_second(host, "check", state, digest, checks),
-                            "lookUpsPerSecond": per_second(host, "lookup", state, digest, 20_000 if host.quick else 500_000)})
+    yield say(
+        "inProcess",
+        {
+            **row,
+            "checksPerSecondWithList": per_second(host, "check", state, digest, checks),
+            "lookUpsPerSecond": per_second(host, "lookup", state, digest, 20_000 if host.quick else 500_000),
+        },
+    )

@@ -1,4 +1,5 @@
 """Revocation lists of a thousand to a million keys: applied, and what they cost afterwards."""
+
 import hashlib
 import json
 import shutil
@@ -13,8 +14,16 @@ def make(host, path, size):
     """Writes a list that revokes so many keys that nobody has."""
     issuer = host.publisher.key_hash("root")
     keys = [hashlib.sha256(b"key %d" % number).hexdigest() for number in range(size)]
-    payload = {"certificates": [], "issuedAt": int(time.time()) - 100, "issuer": issuer, "keys": keys, "minimumBuilds": {}, "packages": [],
-               "revokesIssuer": False, "sequence": 1}
+    payload = {
+        "certificates": [],
+        "issuedAt": int(time.time()) - 100,
+        "issuer": issuer,
+        "keys": keys,
+        "minimumBuilds": {},
+        "packages": [],
+        "revokesIssuer": False,
+        "sequence": 1,
+    }
     path.write_text(json.dumps(host.envelope(json.dumps(payload).encode())))
     return path.stat().st_size
 
@@ -32,7 +41,9 @@ def measure(host):
             shutil.rmtree(store, ignore_errors=True)
             shutil.copytree(plain, store)
 
-        applied = host.time(host.tool("update-revocations", path, "--state", store), 1 if host.quick else 3, fresh, warm=size < 1_000_000)
+        applied = host.time(
+            host.tool("update-revocations", path, "--state", store), 1 if host.quick else 3, fresh, warm=size < 1_000_000
+        )
         verified = host.time(host.tool("verify", package, "--state", store), 5 if host.quick else 15)
         opened = host.time(host.tool("open", package, "--state", store), 5 if host.quick else 15)
         daemon = host.daemon(store, "listed")
@@ -40,8 +51,19 @@ def measure(host):
         with daemon.start():
             started = time.monotonic() - began
             checks = host.load(daemon, [("check", {"digest": host.digest(package)})], 8, 0.3 if host.quick else 1.0)
-        yield say("lists", {
-            "size": size, "listMB": round(bytes_ / 1e6, 1), "applySeconds": round(applied["milliseconds"] / 1000, 4), "applyPeakMiB": applied["peakMiB"],
-            "verifyMilliseconds": verified["milliseconds"], "verifyPeakMiB": verified["peakMiB"], "openAgainMilliseconds": opened["milliseconds"],
-            "daemonStartSeconds": round(started, 3), "checksPerSecond": checks["rate"], "daemonPeakMiB": checks["serverPeakMiB"]})
+        yield say(
+            "lists",
+            {
+                "size": size,
+                "listMB": round(bytes_ / 1e6, 1),
+                "applySeconds": round(applied["milliseconds"] / 1000, 4),
+                "applyPeakMiB": applied["peakMiB"],
+                "verifyMilliseconds": verified["milliseconds"],
+                "verifyPeakMiB": verified["peakMiB"],
+                "openAgainMilliseconds": opened["milliseconds"],
+                "daemonStartSeconds": round(started, 3),
+                "checksPerSecond": checks["rate"],
+                "daemonPeakMiB": checks["serverPeakMiB"],
+            },
+        )
         shutil.rmtree(folder)

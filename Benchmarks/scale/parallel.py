@@ -1,4 +1,5 @@
 """1 to 64 connections to one daemon, and 1 to 32 processes of the tool at once."""
+
 import os
 import shutil
 
@@ -34,6 +35,15 @@ def processes(host):
         each = lambda jobs, *command: [xargs, "-a", str(jobs), "-P", str(count), "-n", "1", *command]
         rounds = 1 if host.quick else 3
         verified = host.time(each(verifies, *host.tool("verify")), rounds)
-        opened = host.time(each(opens, *host.tool("open", "--state", state)), rounds, lambda: shutil.rmtree(state, ignore_errors=True))
-        yield say("processes", {"size": count, "verifiesPerSecond": round(JOBS * 1000 / verified["milliseconds"], 1),
-                                "opensPerSecond": round(JOBS * 1000 / opened["milliseconds"], 1), "processors": len(os.sched_getaffinity(0))})
+        opened = host.time(
+            each(opens, *host.tool("open", "--state", state)), rounds, lambda: shutil.rmtree(state, ignore_errors=True)
+        )
+        yield say(
+            "processes",
+            {
+                "size": count,
+                "verifiesPerSecond": round(JOBS * 1000 / verified["milliseconds"], 1),
+                "opensPerSecond": round(JOBS * 1000 / opened["milliseconds"], 1),
+                "processors": len(os.sched_getaffinity(0)),
+            },
+        )

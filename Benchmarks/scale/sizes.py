@@ -1,4 +1,5 @@
 """Packages of 1 MB to 4 GB and of ten to 100,000 files: verified and opened, time and memory."""
+
 import json
 import os
 import random
@@ -25,8 +26,20 @@ def package(host, folder, app, files):
         with open(file, "wb") as out:
             for start in range(0, size, len(noise)):
                 out.write(noise[: min(len(noise), size - start)])
-    tool("publish", source, "-q", "--compression", "none", "--key", host.publisher / "release.secret", "--certificate",
-         host.publisher / "release.cert", "-o", path, seconds=600)
+    tool(
+        "publish",
+        source,
+        "-q",
+        "--compression",
+        "none",
+        "--key",
+        host.publisher / "release.secret",
+        "--certificate",
+        host.publisher / "release.cert",
+        "-o",
+        path,
+        seconds=600,
+    )
     shutil.rmtree(source)
     return path
 
@@ -35,9 +48,15 @@ def judged(host, folder, path, rounds):
     """Verifies and opens a package so often, each time into a new store."""
     state = folder / "state"
     verify = host.time(host.tool("verify", path), rounds, warm=rounds > 2)
-    opened = host.time(host.tool("open", path, "--state", state), rounds, lambda: shutil.rmtree(state, ignore_errors=True), warm=rounds > 2)
-    return {"verifyMilliseconds": verify["milliseconds"], "openMilliseconds": opened["milliseconds"],
-            "verifyPeakMiB": verify["peakMiB"], "openPeakMiB": opened["peakMiB"]}
+    opened = host.time(
+        host.tool("open", path, "--state", state), rounds, lambda: shutil.rmtree(state, ignore_errors=True), warm=rounds > 2
+    )
+    return {
+        "verifyMilliseconds": verify["milliseconds"],
+        "openMilliseconds": opened["milliseconds"],
+        "verifyPeakMiB": verify["peakMiB"],
+        "openPeakMiB": opened["peakMiB"],
+    }
 
 
 def by_bytes(host):
@@ -47,7 +66,12 @@ def by_bytes(host):
             print(f"bytes: {size:,} do not fit into memory", flush=True)
             continue
         folder = host.folder("bytes")
-        path = package(host, folder, "bytes", [(f"data/{index:04}", min(PART, size - start)) for index, start in enumerate(range(0, size, PART))])
+        path = package(
+            host,
+            folder,
+            "bytes",
+            [(f"data/{index:04}", min(PART, size - start)) for index, start in enumerate(range(0, size, PART))],
+        )
         rounds = 3 if host.quick else 7 if size <= 100_000_000 else 2
         yield say("bytes", {"size": size, **judged(host, folder, path, rounds)})
         shutil.rmtree(folder)

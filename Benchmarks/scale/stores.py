@@ -4,6 +4,7 @@ Opening a million packages would take an hour, so a store is made from one that 
 are repeated under other ids, builds and digests, as SQL in one transaction. Certificate, identity, capabilities and roots are the
 signed ones of the real package, and restore; what these apps lack is their trees, at which none of the questions asked here looks.
 """
+
 import pathlib
 import shutil
 import sqlite3
@@ -20,8 +21,12 @@ def fill(state, count):
     """Adds apps to a store until it has so many; the digests of some of them."""
     base = sqlite3.connect(pathlib.Path(state) / "trust.sqlite")
     names = [column[0] for column in base.execute("SELECT * FROM packages LIMIT 0").description]
-    new = {"digest": "new.digest", "app": "new.app", "manifest": "new.manifest",
-           "tree": "'apps/' || new.app || '/' || packages.build || '-' || lower(substr(hex(new.digest), 1, 16))"}
+    new = {
+        "digest": "new.digest",
+        "app": "new.app",
+        "manifest": "new.manifest",
+        "tree": "'apps/' || new.app || '/' || packages.build || '-' || lower(substr(hex(new.digest), 1, 16))",
+    }
     base.executescript(f"""
         PRAGMA synchronous = OFF;
         PRAGMA cache_size = -500000;
@@ -57,9 +62,13 @@ def measure(host):
         digests = fill(state, size)
         made = time.monotonic() - began
         waiting = list(new)
-        opened = sorted(host.time(host.tool("open", waiting.pop(), "--state", state), 1, warm=False)["milliseconds"] for _ in new)
+        opened = sorted(
+            host.time(host.tool("open", waiting.pop(), "--state", state), 1, warm=False)["milliseconds"] for _ in new
+        )
         again = host.time(host.tool("open", package, "--state", state), 5 if host.quick else 15)
-        listed = host.time([*host.tool("store apps", "--state", state)[:3], "--state", str(state)], 1 if size > 10_000 else 3, warm=False)
+        listed = host.time(
+            [*host.tool("store apps", "--state", state)[:3], "--state", str(state)], 1 if size > 10_000 else 3, warm=False
+        )
         status = host.time([*host.tool("store status")[:3], "--state", str(state)], 1 if size > 10_000 else 3, warm=False)
         daemon = host.daemon(state, "stored")
         with daemon.start():
@@ -71,10 +80,21 @@ def measure(host):
                 began = time.monotonic()
                 daemon.get("/v1/apps?limit=100&after=com.example.a")
                 pages.append(time.monotonic() - began)
-        yield say("apps", {
-            "size": size, "madeSeconds": round(made, 1), "databaseMB": round((state / "trust.sqlite").stat().st_size / 1e6, 1),
-            "openMilliseconds": opened[len(opened) // 2], "openAgainMilliseconds": again["milliseconds"],
-            "listMilliseconds": listed["milliseconds"], "listPeakMiB": listed["peakMiB"], "statusMilliseconds": status["milliseconds"],
-            "checksPerSecond": one["rate"], "checksOfManyPerSecond": many["rate"], "pageMilliseconds": round(sorted(pages)[10] * 1000, 2),
-            "daemonPeakMiB": many["serverPeakMiB"]})
+        yield say(
+            "apps",
+            {
+                "size": size,
+                "madeSeconds": round(made, 1),
+                "databaseMB": round((state / "trust.sqlite").stat().st_size / 1e6, 1),
+                "openMilliseconds": opened[len(opened) // 2],
+                "openAgainMilliseconds": again["milliseconds"],
+                "listMilliseconds": listed["milliseconds"],
+                "listPeakMiB": listed["peakMiB"],
+                "statusMilliseconds": status["milliseconds"],
+                "checksPerSecond": one["rate"],
+                "checksOfManyPerSecond": many["rate"],
+                "pageMilliseconds": round(sorted(pages)[10] * 1000, 2),
+                "daemonPeakMiB": many["serverPeakMiB"],
+            },
+        )
         shutil.rmtree(folder)
