@@ -23,7 +23,9 @@ def _line(x1, y1, x2, y2, kind="grid"):
 def _mark(x, y, kind):
     """A mark that differs from the others in form and in colour."""
     colour, size = COLOURS[kind % len(COLOURS)], 4.5
-    form = kind % 4
+    form = kind % 5
+    if form == 4:
+        return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size - 1}" fill="none" stroke="{colour}" stroke-width="2"/>'
     if form == 0:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size}" fill="{colour}"/>'
     points = {
