@@ -206,7 +206,7 @@ def warning():
         name
         for name in ("packages", "daemon", "scale")
         for machine in [getattr(kept, name).get("machine")]
-        if machine and (machine["quick"] or machine["othersPercent"] > 5)
+        if machine and (machine["quick"] or machine["othersPercent"] > 10)
     ]
     return (
         f"\n\n**From a short run or a machine that was not idle, so not to be quoted: {', '.join(doubtful)}.**"

@@ -81,7 +81,7 @@ class Machine:
 def sentence(machine):
     """The machine in a line for people; says when the figures are not to be quoted."""
     noise = machine["othersPercent"]
-    warning = " **The machine was not idle: these figures are not to be quoted.**" if noise > 5 else ""
+    warning = " **The machine was not idle: these figures are not to be quoted.**" if noise > 10 else ""
     return (
         f"{machine['processors']} processors ({machine['model']}), {machine['memoryGiB']} GiB, Linux {machine['kernel']}; "
         f"{machine['minutes']} minutes, in which other programs used {noise} % of the processors.{warning}"
