@@ -163,7 +163,10 @@ def many_apps(kept):
 
 def growth(kept):
     growths = kept.scale["growth"]
-    return ", ".join(f"{name} {value:.2f}" for name, value in growths.items()) + " (exponents; 1 is linear)", max(growths.values()) <= 1.1
+    return (
+        ", ".join(f"{name} {value:.2f}" for name, value in growths.items()) + " (exponents; 1 is linear)",
+        max(growths.values()) <= 1.1,
+    )
 
 
 GOALS = [

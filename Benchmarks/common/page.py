@@ -8,13 +8,14 @@ import resource
 import shutil
 import signal
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "performance.md"
 RESULTS = ROOT / "Benchmarks" / "results"
 TOOL = os.path.abspath(os.environ.get("NSH_PKGTOOL", ROOT / ".build" / "release" / "nsh-pkgtool"))
 DAEMON = os.path.abspath(os.environ.get("NSH_TRUSTD", ROOT / ".build" / "release" / "nsh-trustd"))
-MIB = 1 << 20
+MEMORY = "/dev/shm"
 
 
 def needs(programs):
@@ -31,16 +32,21 @@ def needs(programs):
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
 
 
-def scratch_base():
-    """Where temporary files go: memory when there is such a place, so that no disk is measured."""
-    return "/dev/shm" if os.path.isdir("/dev/shm") else None
+def scratch_base(needed):
+    """Where temporary files of so many bytes go: memory when it has room for them, so that no disk is measured; else None, TMPDIR."""
+    if os.path.isdir(MEMORY) and memory_left() >= needed:
+        return MEMORY
+    print(
+        f"bench: no {needed / 1e9:.0f} GB are free in {MEMORY}: files go to {tempfile.gettempdir()}, and its disk is measured too"
+    )
+    return None
 
 
 def memory_left():
-    """Bytes that a benchmark may fill in `scratch_base`: what is free there, and no more than three quarters of the memory."""
+    """Bytes that a benchmark may fill: what is free in memory's file system, and no more than three quarters of the memory."""
     with open("/proc/meminfo", encoding="ascii") as file:
         available = next(int(line.split()[1]) * 1024 for line in file if line.startswith("MemAvailable"))
-    return min(shutil.disk_usage(scratch_base() or "/tmp").free, available * 3 // 4)
+    return min(shutil.disk_usage(MEMORY if os.path.isdir(MEMORY) else tempfile.gettempdir()).free, available * 3 // 4)
 
 
 class Machine:

@@ -197,7 +197,7 @@ def main():
     options.add_argument("--write", action="store_true", help="write tables, chart and results into the repository")
     chosen = options.parse_args()
     page.needs({"gcc": "gcc"})
-    publisher, daemon = world(base=page.scratch_base())
+    publisher, daemon = world(base=page.scratch_base(1_500_000_000 if chosen.quick else 6_000_000_000))
     with daemon:
         bench = Bench(publisher, daemon, chosen.quick)
         machine = page.Machine()

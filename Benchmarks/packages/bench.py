@@ -7,7 +7,7 @@ For four apps, uncompressed and with zstd, rows by turns in one run: ours; `floo
 except the rows "on disk", which end when what was written is durable. --write puts the table into docs/performance.md
 and the chart into docs/performance.svg. Quote the ratios: the milliseconds are this machine's.
 
-Needs the release tool (NSH_PKGTOOL), 4 GB in /dev/shm, 6 GB on the disk, and the Debian packages of the group `bench` in
+Needs the release tool (NSH_PKGTOOL), 2 GB in /dev/shm, 6 GB on the disk, and the Debian packages of the group `bench` in
 scripts/debian-packages; a program that is missing is named, and nothing is measured.
 """
 
@@ -160,9 +160,9 @@ def main():
     page.needs(PROGRAMS)
     disk_base = page.ROOT / ".build" / "bench"
     disk_base.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="nsh-bench.", dir=page.scratch_base()) as memory, tempfile.TemporaryDirectory(
-        prefix="disk.", dir=disk_base
-    ) as disk:
+    with tempfile.TemporaryDirectory(
+        prefix="nsh-bench.", dir=page.scratch_base(2_000_000_000)
+    ) as memory, tempfile.TemporaryDirectory(prefix="disk.", dir=disk_base) as disk:
         machine, shop = page.Machine(), Workshop(pathlib.Path(memory), pathlib.Path(disk))
         try:
             starts = [row.document() for row in interleaved(shop.starts(), 5 if chosen.quick else 25, shop.timed)]

@@ -70,7 +70,7 @@ def main():
     chosen = options.parse_args()
     page.needs({"gcc": "gcc", "xargs": "findutils"})
     results = (page.load("scale") or {}) if chosen.only else {}
-    with tempfile.TemporaryDirectory(prefix="nsh-scale.", dir=page.scratch_base()) as directory:
+    with tempfile.TemporaryDirectory(prefix="nsh-scale.", dir=page.scratch_base(1_000_000_000)) as directory:
         machine, host = page.Machine(), Host(directory, chosen.quick)
         for name in chosen.only or CURVES:
             results[name] = list(CURVES[name](host))
