@@ -7,6 +7,7 @@ import platform
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 
@@ -30,6 +31,16 @@ def needs(programs):
     for name in ("NSH_TRUST_ROOTS", "NSH_TRUST_STATE", "NSH_TRUST_SOCKET", "SOURCE_DATE_EPOCH"):
         os.environ.pop(name, None)
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+
+
+def compiled(name, *libraries):
+    """The path of a program made of Benchmarks/NAME.c. It lies under .build: what is in memory may not be run everywhere."""
+    folder = ROOT / ".build" / "bench" / "programs"
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / pathlib.Path(name).name
+    source = ROOT / "Benchmarks" / f"{name}.c"
+    subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-o", program, source, *libraries], check=True)
+    return str(program)
 
 
 def scratch_base(needed):

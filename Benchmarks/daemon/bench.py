@@ -35,13 +35,6 @@ LARGE = 11
 RATE_DUE = 10_000
 
 
-def build(directory):
-    """Compiles the load generator and the bare server."""
-    for name, libraries in (("load", []), ("bare", ["-lmicrohttpd"])):
-        source = pathlib.Path(__file__).with_name(f"{name}.c")
-        subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-std=gnu11", "-o", directory / name, source, *libraries], check=True)
-
-
 class Bench:
     """The daemon, the bare server, and how loads are put on them."""
 
@@ -49,7 +42,7 @@ class Bench:
         self.publisher, self.daemon, self.directory = publisher, daemon, daemon.directory
         self.rounds, self.seconds = (1, 0.5) if quick else (5, 1.5)
         self.numbers = itertools.count()
-        build(self.directory)
+        self.load_program, self.bare_program = page.compiled("daemon/load"), page.compiled("daemon/bare", "-lmicrohttpd")
 
     def request(self, route, **members):
         """A file with the bytes of one request."""
@@ -64,7 +57,7 @@ class Bench:
     def load(self, server, requests, connections, seconds=None, rate=0):
         """One run of the load generator on a server, given as (socket, process id): its numbers."""
         words = [
-            self.directory / "load",
+            self.load_program,
             server[0],
             connections,
             seconds or self.seconds,
@@ -86,7 +79,7 @@ class Bench:
         socket, answer = self.directory / "bare.sock", self.directory / "answer"
         answer.write_bytes(body)
         process = subprocess.Popen(
-            [str(self.directory / "bare"), str(socket), str(answer), str(min(len(os.sched_getaffinity(0)), 8))]
+            [self.bare_program, str(socket), str(answer), str(min(len(os.sched_getaffinity(0)), 8))]
         )
         try:
             if not within(10, socket.exists):

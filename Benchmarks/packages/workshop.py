@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 
+import page
 import trees
 from measure import Row
 from page import TOOL
@@ -47,23 +48,8 @@ class Workshop:
     def __init__(self, memory, disk):
         self.memory, self.disk = memory, disk
         self.numbers = itertools.count()
-        self.floor, self.timed = str(memory / "floor"), str(memory / "timed")
-        for program, folder in ((self.floor, "packages"), (self.timed, "common")):
-            source = pathlib.Path(__file__).parents[1] / folder / (pathlib.Path(program).name + ".c")
-            quiet(
-                "gcc",
-                "-O2",
-                "-Wall",
-                "-Wextra",
-                "-std=gnu11",
-                "-o",
-                program,
-                source,
-                "-lsodium",
-                "-lnettle",
-                "-lzstd",
-                "-lpthread",
-            )
+        self.timed = page.compiled("common/timed")
+        self.floor = page.compiled("packages/floor", "-lsodium", "-lnettle", "-lzstd", "-lpthread")
         for name in ("root", "release"):
             quiet(TOOL, "keygen", memory / name, "--no-password")
         quiet(

@@ -18,10 +18,6 @@ from page import TOOL
 LIST_TYPE = b"application/vnd.nsh.revocations.v1+json"
 
 
-def compile_c(source, target, *libraries):
-    subprocess.run(["gcc", "-O2", "-Wall", "-Wextra", "-std=gnu11", "-o", target, source, *libraries], check=True)
-
-
 class Host:
     """A publisher, the programs that measure, and a directory of its own for each curve."""
 
@@ -29,10 +25,7 @@ class Host:
         self.directory, self.quick = pathlib.Path(directory), quick
         os.chmod(directory, 0o711)
         self.publisher = Publisher(self.directory / "p")
-        benchmarks = pathlib.Path(__file__).resolve().parents[1]
-        self.timed, self.load_program = str(self.directory / "timed"), str(self.directory / "load")
-        compile_c(benchmarks / "common" / "timed.c", self.timed)
-        compile_c(benchmarks / "daemon" / "load.c", self.load_program)
+        self.timed, self.load_program = page.compiled("common/timed"), page.compiled("daemon/load")
         self.sodium = ctypes.CDLL(ctypes.util.find_library("sodium") or "libsodium.so.23")
         self.digests = {}
 
