@@ -48,8 +48,9 @@ CURVES = {
 
 def exponent(rows, member):
     """How fast a time grows between the last two points but for what it costs at the first: 1 is linear."""
-    first, before, last = rows[0], rows[-2], rows[-1]
-    return math.log((last[member] - first[member]) / (before[member] - first[member])) / math.log(last["size"] / before["size"])
+    before, last = rows[-2], rows[-1]
+    start = min(rows[0][member], before[member] / 2)
+    return math.log((last[member] - start) / (before[member] - start)) / math.log(last["size"] / before["size"])
 
 
 def growth(results):
