@@ -157,6 +157,28 @@ inline syncFileSystem() {
     i = 0
 }
 
+/* A path leads to one directory: where an old tree has its name back, a newer one has not got it. */
+inline oneTreeAtAPath() {
+    i = 0;
+    do
+    :: i < SLOTS && where[i] == APPS && kept[i] != APPS ->
+        j = 0;
+        do
+        :: j < SLOTS && !(j != i && where[j] == APPS && build[j] == build[i]) -> j++
+        :: else -> break
+        od;
+        if
+        :: j < SLOTS -> where[i] = kept[i]
+        :: else
+        fi;
+        i++
+    :: i < SLOTS && !(where[i] == APPS && kept[i] != APPS) -> i++
+    :: else -> break
+    od;
+    i = 0;
+    j = 0
+}
+
 /* When no power will be lost any more, what the disk has does not matter: equal states become one. */
 inline settleAll() {
     if
@@ -746,7 +768,10 @@ end: do
 #ifndef PUT_BACK_WITHOUT_SYNC
         syncApps();
 #endif
-        excused = excused & ~BIT(build[entry[me]]);
+        if  /* one that was damaged before stays so, until it is opened */
+        :: whole[entry[me]] -> excused = excused & ~BIT(build[entry[me]])
+        :: else
+        fi;
         close(entry[me], me);
         entry[me]++;
         at[me] = PUT_BACK }
@@ -836,6 +861,7 @@ end: do
         d_step {
             faults--;
             powerLosses--;
+            oneTreeAtAPath();
             syncFileSystem();
             halfTrees();
             recordedTrees(recorded_tree_survives_power_loss)

@@ -10,7 +10,8 @@ commit fails or the power goes, does a claim of accept.pml fail, and no process 
 exactly the claim falls that it names. `spin` makes a program of the model, the C compiler builds it, and its search is
 exhaustive: every state is kept as it is, without hashing any away. README.md says which step is which function. Three of
 the larger instances, and the larger variants, do not fit into memory like that: of each state a few bits are kept in a
-table of 4 GiB, so that one may be taken for another, and the search ends after half an hour. The lines say how far it came.
+table of 4 GiB, so that one may be taken for another, and a search ends after half an hour (NSH_MINUTES). The lines say how
+far each came.
 """
 import concurrent.futures
 import os
@@ -28,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 MODEL = HERE / "accept.pml"
 LONG = os.environ.get("NSH_LONG") == "1"
 COMPILER = next((c for c in ("gcc", "clang", "cc") if shutil.which(c)), None)
-SECONDS = 1800 if LONG else 600
+SECONDS = 60 * int(os.environ.get("NSH_MINUTES", "30")) if LONG else 600
 TABLE = 35  # 2^35 bits
 
 # name -> (what it explores, the defines)
@@ -46,9 +47,9 @@ LONG_INSTANCES = {
     "one-build-thrice": ("3 processes that open one build, one that prunes, any one fault",
                          {"SCENE": 222, "FAULTS": 1, "SLOTS": 8}),
     "any-two-faults": ("2 processes that open one build and one that prunes, any two faults",
-                       {"OPENERS": 2, "SCENE": 22, "FAULTS": 2, "DAMAGES": 1}),
+                       {"OPENERS": 2, "SCENE": 22, "FAULTS": 2, "DAMAGES": 1, "SLOTS": 8}),
     "every-choice": ("3 processes that open any builds, killed, failing or without power once",
-                     {"PRUNES": 0, "FAULTS": 1}),
+                     {"PRUNES": 0, "FAULTS": 1, "SLOTS": 8}),
 }
 IN_A_TABLE = ("one-build-thrice", "any-two-faults", "every-choice")
 NOTHING = {"OPENERS": 2, "SCENE": 22, "FAULTS": 0}
