@@ -83,8 +83,8 @@ package final class CollectingSink: PayloadSink {
     package init() {}
 
     /// Starts a file.
-    package func beginFile(_ path: String, size: Int64) {
-        openPath = path
+    package func beginFile(_ path: UnsafeRawBufferPointer, size: Int64) {
+        openPath = String(decoding: path, as: UTF8.self)
         data = []
     }
 

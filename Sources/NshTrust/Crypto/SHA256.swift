@@ -18,11 +18,11 @@ package struct SHA256 {
 
     /// Returns the digest of what was added and starts anew.
     package mutating func finish() -> Digest {
-        let bytes = [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
-            nettle_sha256_digest(&context, 32, buffer.baseAddress)
-            count = 32
+        let digest = withUnsafeTemporaryAllocation(byteCount: Int(SHA256_DIGEST_SIZE), alignment: 8) { buffer in
+            nettle_sha256_digest(&context, buffer.count, buffer.assumingMemoryBound(to: UInt8.self).baseAddress)
+            return Digest(UnsafeRawBufferPointer(buffer))
         }
-        guard let digest = Digest(bytes) else { fatalError("a SHA-256 digest has 32 bytes") }
+        guard let digest else { fatalError("a SHA-256 digest has 32 bytes") }
         return digest
     }
 

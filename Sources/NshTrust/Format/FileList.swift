@@ -61,8 +61,15 @@ package struct FileList: Sendable {
     }
 
     private static func endOfLine(from start: Int, in bytes: [UInt8]) -> Int? {
-        bytes.withUnsafeBufferPointer { bytes in
+        bytes.withUnsafeBytes { bytes in
             var at = start
+            // Eight bytes at a time: the lowest byte that becomes zero has its high bit set.
+            while at + 8 <= bytes.count {
+                let word = bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self).littleEndian ^ 0x0A0A_0A0A_0A0A_0A0A
+                let found = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
+                if found != 0 { return at + found.trailingZeroBitCount / 8 }
+                at += 8
+            }
             while at < bytes.count {
                 if bytes[at] == 0x0A { return at }
                 at += 1
@@ -73,14 +80,22 @@ package struct FileList: Sendable {
 
     private static func isWellFormed(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Bool {
         guard end - start > pathOffset, bytes[start + 64] == 0x20, bytes[start + 65] == 0x20 else { return false }
-        let isHex = bytes[start..<(start + 64)].allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-        guard isHex else { return false }
-        var at = start + pathOffset
-        while at < end {
-            if bytes[at] < 0x80 {
-                at += 1
-                continue
+        let (isHex, isASCII) = bytes.withUnsafeBytes { bytes in
+            // Without a way out in the middle the compiler looks at many bytes at once.
+            var others: UInt8 = 0
+            for byte in bytes[start..<(start + 64)] {
+                others |= (byte &- 0x30 < 10 ? 0 : 1) & (byte &- 0x61 < 6 ? 0 : 1)
             }
+            var seen: UInt8 = 0
+            for byte in bytes[(start + pathOffset)..<end] { seen |= byte }
+            return (others == 0, seen < 0x80)
+        }
+        return isHex && (isASCII || isUTF8(bytes, from: start + pathOffset, to: end))
+    }
+
+    private static func isUTF8(_ bytes: [UInt8], from start: Int, to end: Int) -> Bool {
+        var at = start
+        while at < end {
             let count = UTF8Sequence.count(startingAt: at, in: bytes, end: end)
             guard count > 0 else { return false }
             at += count

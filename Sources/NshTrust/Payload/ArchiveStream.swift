@@ -4,9 +4,15 @@
 ///
 /// - Spec: PAY-1 … PAY-6, STO-14
 final class ArchiveStream {
+    /// Gives back the piece that was handed out first of those that are out; on any thread.
+    let giveBack: @Sendable () -> Void
+    /// Called when a piece has been handed out whole; sees to it that it is given back when nobody uses it any more.
+    var whenHandedOut: () throws -> Void
+
     private let nextPiece: () throws -> UnsafeRawBufferPointer?
     private let monitor: Monitor
     private var current = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var holdsPiece = false
     private var scratch: [UInt8] = []
     private var hasEnded = false
 
@@ -15,11 +21,12 @@ final class ArchiveStream {
     /// - Parameters:
     ///   - chunks: The payload.
     ///   - compression: How the payload is packed.
+    ///   - isShared: Whether pieces are used on another thread while the next ones are asked for.
     ///   - monitor: Asked once a chunk, and once a decoded block.
     ///   - taken: Told the bytes of each chunk.
     /// - Throws: `ioFailure` when there is no memory for a decoder.
     init(
-        _ chunks: any ChunkSource, compression: PackageHeader.Compression, monitor: Monitor,
+        _ chunks: any ChunkSource, compression: PackageHeader.Compression, isShared: Bool, monitor: Monitor,
         taken: @escaping (Int) -> Void
     ) throws(Trouble) {
         self.monitor = monitor
@@ -31,17 +38,31 @@ final class ArchiveStream {
             return chunk
         }
         switch compression {
-        case .none: nextPiece = nextChunk
+        case .none:
+            nextPiece = nextChunk
+            giveBack = chunks.giveBack
         case .zstd:
-            let decoder = try ZstdDecoder(nextChunk)
+            let giveChunkBack = chunks.giveBack
+            var holdsChunk = false
+            let decoder = try ZstdDecoder(outputs: isShared ? Self.outputsShared : 1) {
+                if holdsChunk { giveChunkBack() }
+                let chunk = try nextChunk()
+                holdsChunk = chunk != nil
+                return chunk
+            }
             nextPiece = decoder.next
+            giveBack = decoder.giveBack
         }
+        whenHandedOut = giveBack
     }
+
+    /// Decoded blocks that may be out at once, of 128 KiB each: enough to let the threads drift apart a little.
+    private static let outputsShared = 12
 
     /// Returns the next bytes, as many as lie together; empty at the end of the stream.
     ///
     /// - Parameter count: The most bytes wanted, 1 or more.
-    /// - Returns: Bytes that are valid until the next call.
+    /// - Returns: Bytes that are valid until the next call, or until their piece is given back.
     /// - Throws: What the chunks, the decoder or the monitor throw.
     func piece(upTo count: Int) throws -> UnsafeRawBufferPointer {
         try refill()
@@ -72,8 +93,17 @@ final class ArchiveStream {
 
     private func refill() throws {
         while current.isEmpty, !hasEnded {
+            if holdsPiece {
+                holdsPiece = false
+                try whenHandedOut()
+            }
             try monitor.check()
-            if let next = try nextPiece() { current = next } else { hasEnded = true }
+            if let next = try nextPiece() {
+                current = next
+                holdsPiece = true
+            } else {
+                hasEnded = true
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ struct ArchiveWalk {
     private let header: PackageHeader
     private let content: Set<Certificate.Content>
     private let limits: Limits
+    private let isShared: Bool
     private let sink: (any PayloadSink)?
     private var gate = TarGate()
     private var unpackedSize: Int64 = 0
@@ -17,8 +18,16 @@ struct ArchiveWalk {
     private static let zerosMax = 1 << 20
 
     /// Prepares to go through an archive.
-    init(_ stream: ArchiveStream, chain: VerifiedChain, limits: Limits, sink: (any PayloadSink)?) {
+    ///
+    /// - Parameters:
+    ///   - stream: The archive.
+    ///   - chain: What was signed.
+    ///   - limits: The bounds of the host.
+    ///   - isShared: Whether files may be hashed on a thread of its own, behind the stream.
+    ///   - sink: What receives the files.
+    init(_ stream: ArchiveStream, chain: VerifiedChain, limits: Limits, isShared: Bool, sink: (any PayloadSink)?) {
         self.stream = stream
+        self.isShared = isShared
         header = chain.header
         content = chain.certificate.certificate.content
         self.limits = limits
@@ -28,6 +37,18 @@ struct ArchiveWalk {
     /// Reads the archive to its end.
     mutating func run() throws -> PayloadSummary {
         let (list, directories) = try readList()
+        let digests = isShared ? FileDigests(list, behind: stream) : FileDigests(list)
+        let end = Result { try readFiles(of: list, digests) }
+        // A file whose digest is another lies before whatever else was met.
+        try digests.finish()
+        try end.get()
+        return PayloadSummary(files: list.count, directories: directories, unpackedSize: unpackedSize)
+    }
+
+    // MARK: - Members
+
+    /// Reads everything behind the list.
+    private mutating func readFiles(of list: FileList, _ digests: FileDigests) throws {
         var cursor = FileList.Cursor()
         while let size = try nextFile() {
             guard let entry = list.next(&cursor), gate.path.withUnsafeBytes({ list.hasPath($0, at: entry) }) else {
@@ -36,7 +57,7 @@ struct ArchiveWalk {
                 let found = Printable.escaped(bytes: gate.path)
                 throw Self.mismatch("the archive holds “\(found)” where SHA256SUMS has another file or none")
             }
-            try readFile(entry, of: list, size: size)
+            try readFile(entry, digests, size: size)
         }
         if let entry = list.next(&cursor) {
             throw Self.mismatch("the archive does not hold “\(Printable.escaped(list.path(of: entry)))”")
@@ -46,10 +67,7 @@ struct ArchiveWalk {
                 "the files have \(unpackedSize) bytes together, the header says \(header.payload.unpackedSize)")
         }
         try readEnd()
-        return PayloadSummary(files: list.count, directories: directories, unpackedSize: unpackedSize)
     }
-
-    // MARK: - Members
 
     private mutating func readList() throws -> (list: FileList, directories: Int) {
         guard let size = try nextFile() else { throw Self.mismatch("the archive is empty") }
@@ -58,47 +76,46 @@ struct ArchiveWalk {
             let found = Printable.escaped(bytes: gate.path)
             throw Self.mismatch("the archive begins with “\(found)”, expected SHA256SUMS")
         }
-        try judgeSize(size, of: FileList.path, maximum: FileList.maxBytes)
-        let (bytes, digest) = try collect(Int(size))
-        let judged = try FileList.judged(bytes, digest: digest, header: header, content: content, limits: limits)
-        if let sink {
-            try sink.beginFile(FileList.path, size: size)
-            try bytes.withUnsafeBytes { try sink.write($0) }
-            try sink.endFile()
-        }
+        try judgeSize(size, maximum: FileList.maxBytes)
+        let bytes = try collect(Int(size))
+        let judged = try FileList.judged(
+            bytes, digest: SHA256.hash(bytes), header: header, content: content, limits: limits)
+        try beginFile(size)
+        try bytes.withUnsafeBytes { try sink?.write($0) }
+        try sink?.endFile()
         try readPadding(behind: size)
         return judged
     }
 
-    private mutating func readFile(_ entry: FileList.Entry, of list: FileList, size: Int64) throws {
-        let path = list.path(of: entry)
-        let declaration = Declaration(path: path)
-        try judgeSize(size, of: path, maximum: declaration == nil ? nil : Declaration.maxBytes)
-        try sink?.beginFile(path, size: size)
-        var declared: [UInt8] = []
-        let digest: Digest
-        if declaration != nil {
-            (declared, digest) = try collect(Int(size))
+    private mutating func readFile(_ entry: FileList.Entry, _ digests: FileDigests, size: Int64) throws {
+        let declaration = Declaration(path: gate.path)
+        try judgeSize(size, maximum: declaration == nil ? nil : Declaration.maxBytes)
+        try beginFile(size)
+        if let declaration {
+            let declared = try collect(Int(size), digests)
             try declared.withUnsafeBytes { try sink?.write($0) }
+            try digests.endFile(entry)
+            try declaration.judge(declared, header: header)
         } else {
-            digest = try passOn(size)
+            try passOn(size, digests)
+            try digests.endFile(entry)
         }
-        guard list.hasDigest(digest, at: entry) else {
-            throw Self.mismatch(
-                "“\(Printable.escaped(path))” has digest \(digest), SHA256SUMS says \(list.hex(of: entry))")
-        }
-        try declaration?.judge(declared, header: header)
         try sink?.endFile()
         try readPadding(behind: size)
     }
 
-    private mutating func judgeSize(_ size: Int64, of path: String, maximum: Int?) throws(Refusal) {
+    private func beginFile(_ size: Int64) throws {
+        try gate.path.withUnsafeBytes { try sink?.beginFile($0, size: size) }
+    }
+
+    private mutating func judgeSize(_ size: Int64, maximum: Int?) throws(Refusal) {
         if let maximum, size > maximum {
-            throw Refusal(.limitExceeded, "\(path) has \(size) bytes, the limit is \(maximum)")
+            throw Refusal(
+                .limitExceeded, "\(Printable.escaped(bytes: gate.path)) has \(size) bytes, the limit is \(maximum)")
         }
         guard size <= header.payload.unpackedSize - unpackedSize else {
             throw Self.mismatch(
-                "with “\(Printable.escaped(path))”, which has \(size) bytes, the files have more than the "
+                "with “\(Printable.escaped(bytes: gate.path))”, which has \(size) bytes, the files have more than the "
                     + "\(header.payload.unpackedSize) bytes that the header says")
         }
         unpackedSize += size
@@ -132,32 +149,29 @@ struct ArchiveWalk {
         return announcement
     }
 
-    /// Hashes a file's bytes and hands them to the sink as they come.
-    private func passOn(_ size: Int64) throws -> Digest {
-        var hash = SHA256()
+    /// Hands a file's bytes to the digests and to the sink as they come.
+    private func passOn(_ size: Int64, _ digests: FileDigests) throws {
         var left = size
         while left > 0 {
             let piece = try stream.piece(upTo: Int(left))
             guard !piece.isEmpty else { throw Self.cut("a file") }
-            hash.update(piece)
+            digests.add(piece)
             try sink?.write(piece)
             left -= Int64(piece.count)
         }
-        return hash.finish()
     }
 
     /// Reads a file that is looked into, after its size was bounded.
-    private func collect(_ size: Int) throws -> (bytes: [UInt8], digest: Digest) {
-        var hash = SHA256()
+    private func collect(_ size: Int, _ digests: FileDigests? = nil) throws -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(size)
         while bytes.count < size {
             let piece = try stream.piece(upTo: size - bytes.count)
             guard !piece.isEmpty else { throw Self.cut("a file") }
-            hash.update(piece)
+            digests?.add(piece)
             bytes += piece
         }
-        return (bytes, hash.finish())
+        return bytes
     }
 
     private func readPadding(behind size: Int64) throws {

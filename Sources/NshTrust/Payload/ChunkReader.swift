@@ -61,13 +61,15 @@ final class ChunkReader<Input: PackageInput> {
 protocol ChunkSource: AnyObject {
     /// Returns the next chunk, or nil behind the last one.
     ///
-    /// The bytes are valid until the next call. Nothing may be asked after a failure.
+    /// The bytes are valid until the chunk is given back. Nothing may be asked after a failure.
     func next() throws -> UnsafeRawBufferPointer?
-    /// Ends the work; nothing is asked any more.
+    /// Gives back the chunk that was handed out first of those that are out; on any thread.
+    var giveBack: @Sendable () -> Void { get }
+    /// Ends the work; nothing is asked any more, and no chunk is used.
     func finish()
 }
 
-/// Reads each chunk when it is asked for, into one buffer.
+/// Reads each chunk when it is asked for, into one buffer: the last one must have been given back.
 final class DirectChunks<Input: PackageInput>: ChunkSource {
     private let reader: ChunkReader<Input>
     private let buffer: UnsafeMutableRawBufferPointer
@@ -83,6 +85,8 @@ final class DirectChunks<Input: PackageInput>: ChunkSource {
         let count = try reader.read(into: buffer)
         return count == 0 ? nil : UnsafeRawBufferPointer(rebasing: buffer[..<count])
     }
+
+    var giveBack: @Sendable () -> Void { {} }
 
     func finish() {}
 }

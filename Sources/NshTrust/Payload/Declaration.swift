@@ -9,11 +9,11 @@ enum Declaration: String {
     static let maxBytes = 1 << 20
 
     /// Recognises a path, compared byte for byte; nil for every other one.
-    init?(path: String) {
+    init?(path: [UInt8]) {
+        guard path.count <= Self.capabilities.rawValue.utf8.count else { return nil }
         switch path {
-        case _ where path.utf8.count > Self.capabilities.rawValue.utf8.count: return nil
-        case _ where path.utf8.elementsEqual(Self.app.rawValue.utf8): self = .app
-        case _ where path.utf8.elementsEqual(Self.capabilities.rawValue.utf8): self = .capabilities
+        case _ where path.elementsEqual(Self.app.rawValue.utf8): self = .app
+        case _ where path.elementsEqual(Self.capabilities.rawValue.utf8): self = .capabilities
         default: return nil
         }
     }

@@ -13,7 +13,7 @@ package final class DirectorySink: PayloadSink {
     package init(_ directory: borrowing Directory) throws(Trouble) { writer = try TreeWriter(into: directory) }
 
     /// Creates the file.
-    package func beginFile(_ path: String, size: Int64) throws { try writer.begin(path) }
+    package func beginFile(_ path: UnsafeRawBufferPointer, size: Int64) throws { try writer.begin(path) }
 
     /// Writes the bytes.
     package func write(_ bytes: UnsafeRawBufferPointer) throws { try writer.write(bytes) }

@@ -1,5 +1,5 @@
 /// The bytes of a package, front to back, each handed out once: what is checked is what is used.
-package protocol PackageInput {
+package protocol PackageInput: SendableMetatype {
     /// Reads the next bytes.
     ///
     /// - Parameter buffer: Where they go; never empty.
@@ -78,13 +78,13 @@ package struct Monitor: Sendable {
 
 /// What receives the files of a payload, in the order of `SHA256SUMS`, itself first.
 ///
-/// Bytes are handed on as soon as their chunk's digest holds; whether they are the file's bytes is known when `endFile`
-/// is called. A sink must be able to drop everything when the payload is refused later.
+/// Bytes are handed on as soon as their chunk's digest holds; whether they are the files' bytes is known when the payload
+/// is accepted. A sink must be able to drop everything when it is refused.
 package protocol PayloadSink: AnyObject {
-    /// Starts a file; its path has been judged.
-    func beginFile(_ path: String, size: Int64) throws
+    /// Starts a file; its path, valid during the call, has been judged.
+    func beginFile(_ path: UnsafeRawBufferPointer, size: Int64) throws
     /// Adds bytes to the file.
     func write(_ bytes: UnsafeRawBufferPointer) throws
-    /// Ends the file, whose size and digest hold.
+    /// Ends the file, which has come whole.
     func endFile() throws
 }

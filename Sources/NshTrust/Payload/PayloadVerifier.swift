@@ -50,11 +50,13 @@ package enum PayloadVerifier {
         let total = chain.payloadOffset + payload.size
         var done = chain.payloadOffset
         monitor.progress(done, total)
-        let stream = try ArchiveStream(chunks, compression: payload.compression, monitor: monitor) { count in
+        let stream = try ArchiveStream(
+            chunks, compression: payload.compression, isShared: ahead != nil, monitor: monitor
+        ) { count in
             done += Int64(count)
             monitor.progress(done, total)
         }
-        var walk = ArchiveWalk(stream, chain: chain, limits: limits, sink: sink)
+        var walk = ArchiveWalk(stream, chain: chain, limits: limits, isShared: ahead != nil, sink: sink)
         return try walk.run()
     }
 }

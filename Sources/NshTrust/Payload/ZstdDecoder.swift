@@ -17,7 +17,9 @@ final class ZstdDecoder {
 
     private let nextChunk: () throws -> UnsafeRawBufferPointer?
     private let stream: OpaquePointer
-    private let output: UnsafeMutableRawBufferPointer
+    private let outputs: SlotRing
+    /// An output that was taken and is not filled yet.
+    private var output: UnsafeMutableRawBufferPointer?
     /// What is left of the current chunk.
     private var chunk = UnsafeRawBufferPointer(start: nil, count: 0)
     private var stage = Stage.frameHeader
@@ -27,25 +29,27 @@ final class ZstdDecoder {
 
     /// Makes a decoder.
     ///
-    /// - Parameter nextChunk: Returns the next checked chunk, valid until the next call, or nil behind the last.
+    /// - Parameters:
+    ///   - outputs: How many decoded pieces may be out at once.
+    ///   - nextChunk: Returns the next checked chunk, valid until the next call, or nil behind the last.
     /// - Throws: `ioFailure` when there is no memory for a decoder.
-    init(_ nextChunk: @escaping () throws -> UnsafeRawBufferPointer?) throws(Trouble) {
+    init(outputs: Int, _ nextChunk: @escaping () throws -> UnsafeRawBufferPointer?) throws(Trouble) {
         guard let stream = ZSTD_createDStream() else { throw Trouble(.ioFailure, "no memory for a zstd decoder") }
         self.stream = stream
         self.nextChunk = nextChunk
         // A whole block fits, so no call leaves a part of one inside the decoder.
-        output = .allocate(byteCount: Int(ZstdFrameHeader.blockMaxBytes) + 64, alignment: 64)
+        self.outputs = SlotRing(count: outputs, byteCount: Int(ZstdFrameHeader.blockMaxBytes) + 64)
         ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, 23)
     }
 
-    deinit {
-        ZSTD_freeDStream(stream)
-        output.deallocate()
-    }
+    deinit { ZSTD_freeDStream(stream) }
+
+    /// Gives back the piece that was handed out first of those that are out; on any thread.
+    var giveBack: @Sendable () -> Void { { [outputs] in outputs.giveBack() } }
 
     /// Returns the next decoded bytes, or nil behind the end of the frame, which must be the end of the payload.
     ///
-    /// - Returns: 1 … 131072 bytes, valid until the next call.
+    /// - Returns: 1 … 131072 bytes, valid until they are given back; waits while too many are out.
     /// - Throws: `payloadCorrupt`, `limitExceeded`, or what `nextChunk` throws.
     func next() throws -> UnsafeRawBufferPointer? {
         while true {
@@ -95,7 +99,9 @@ final class ZstdDecoder {
         let part = UnsafeRawBufferPointer(rebasing: chunk[..<count])
         chunk = UnsafeRawBufferPointer(rebasing: chunk[count...])
         stage = .block(left: left - count, isLast: isLast)
-        let content = try decode(part)
+        let output = output ?? outputs.take()
+        let content = try decode(part, into: output)
+        self.output = content.isEmpty ? output : nil
         guard let header, content.count <= header.blockMax else {
             throw ZstdFrameHeader.corrupt("a block of the zstd frame holds more than the frame allows")
         }
@@ -112,9 +118,14 @@ final class ZstdDecoder {
     }
 
     /// Hands bytes to libzstd from which nothing comes.
-    private func feed(_ bytes: [UInt8]) throws { _ = try bytes.withUnsafeBytes(decode) }
+    private func feed(_ bytes: [UInt8]) throws {
+        let nowhere = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+        _ = try bytes.withUnsafeBytes { try decode($0, into: nowhere) }
+    }
 
-    private func decode(_ bytes: UnsafeRawBufferPointer) throws(Refusal) -> UnsafeRawBufferPointer {
+    private func decode(
+        _ bytes: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(Refusal) -> UnsafeRawBufferPointer {
         var input = ZSTD_inBuffer(src: bytes.baseAddress, size: bytes.count, pos: 0)
         var produced = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
         let result = ZSTD_decompressStream(stream, &produced, &input)

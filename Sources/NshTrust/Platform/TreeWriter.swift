@@ -10,11 +10,14 @@ package final class TreeWriter {
     private let root: OwnedDescriptor
     private let rootPath: String
     /// The directories above the current file, outermost first: a path has at most 32 components.
-    private var levels: [(name: String, descriptor: Int32)] = []
-    /// The current file's path up to its last slash, without it.
-    private var directoryPath = ""
+    private var levels: [(end: Int, descriptor: Int32)] = []
+    /// The path of the innermost of them, and a slash; empty at the top, and `end` is where a level's own slash stands.
+    private var directory: [UInt8] = []
     private var file: Int32 = -1
-    private var path = ""
+    /// The path of the file, for messages.
+    private var path: [UInt8] = []
+    /// A name as C has it, used again and again.
+    private var name: [CChar] = []
     private var fileModes = Modes(wanted: 0o644)
     private var directoryModes = Modes(wanted: 0o755)
 
@@ -42,18 +45,13 @@ package final class TreeWriter {
     ///
     /// - Parameter path: Relative, judged by `PathRules`; its directories are made when they are not there yet.
     /// - Throws: `storeFull` when there is no room, `ioFailure` for everything else the system says.
-    package func begin(_ path: String) throws(Trouble) {
-        self.path = path
-        let bytes = path.utf8
-        var name = path
-        if let slash = bytes.lastIndex(of: 0x2F) {
-            try enter(path[..<slash])
-            name = String(path[bytes.index(after: slash)...])
-        } else {
-            leave(downTo: 0)
-            directoryPath = ""
-        }
-        let parent = levels.last?.descriptor ?? root.raw
+    package func begin(_ path: UnsafeRawBufferPointer) throws(Trouble) {
+        self.path.removeAll(keepingCapacity: true)
+        self.path += path
+        let nameStart = path.lastIndex(of: 0x2F).map { $0 + 1 } ?? 0
+        let parentPath = UnsafeRawBufferPointer(rebasing: path[..<nameStart])
+        if !Self.areEqual(parentPath, directory) { try enter(parentPath) }
+        setName(UnsafeRawBufferPointer(rebasing: path[nameStart...]))
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let result = nsh_openat(parent, name, flags, fileModes.wanted)
         guard result >= 0 else { throw failed(-result, "create") }
@@ -88,25 +86,44 @@ package final class TreeWriter {
     }
 
     /// Opens or makes the directories of a path, of which those it shares with the last path are open.
-    private func enter(_ wanted: Substring) throws(Trouble) {
-        if wanted.utf8.elementsEqual(directoryPath.utf8) { return }
-        let names = wanted.utf8.split(separator: 0x2F).map { String(Substring($0)) }
+    ///
+    /// - Parameter wanted: The path of a directory and a slash, or nothing.
+    /// - Throws: `storeFull` when there is no room, `ioFailure` for everything else the system says.
+    private func enter(_ wanted: UnsafeRawBufferPointer) throws(Trouble) {
         var shared = 0
-        while shared < min(names.count, levels.count), names[shared].utf8.elementsEqual(levels[shared].name.utf8) {
-            shared += 1
-        }
-        leave(downTo: shared)
-        for name in names[shared...] {
-            let parent = levels.last?.descriptor ?? root.raw
+        while shared < min(wanted.count, directory.count), wanted[shared] == directory[shared] { shared += 1 }
+        leave(downTo: levels.count(where: { $0.end < shared }))
+        directory.removeLast(directory.count - (levels.last.map { $0.end + 1 } ?? 0))
+        while directory.count < wanted.count {
+            let rest = wanted[directory.count...]
+            guard let end = rest.firstIndex(of: 0x2F) else { return }
+            setName(UnsafeRawBufferPointer(rebasing: rest[..<end]))
+            let parent = parent
             guard mkdirat(parent, name, mode_t(directoryModes.wanted)) == 0 else {
                 throw failed(errno, "make the directory of")
             }
             let result = nsh_openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW, 0)
             guard result >= 0 else { throw failed(-result, "open the directory of") }
-            levels.append((name, result))
+            levels.append((end, result))
+            directory += rest[...end]
             try directoryModes.ensure(on: result) { number in failed(number, "set the mode of the directory of") }
         }
-        directoryPath = String(wanted)
+    }
+
+    /// Where the current file lies.
+    private var parent: Int32 { levels.last?.descriptor ?? root.raw }
+
+    private func setName(_ bytes: UnsafeRawBufferPointer) {
+        name.removeAll(keepingCapacity: true)
+        for byte in bytes { name.append(CChar(bitPattern: byte)) }
+        name.append(0)
+    }
+
+    private static func areEqual(_ left: UnsafeRawBufferPointer, _ right: [UInt8]) -> Bool {
+        guard left.count == right.count else { return false }
+        var differences: UInt8 = 0
+        for (at, byte) in right.enumerated() { differences |= byte ^ left[at] }
+        return differences == 0
     }
 
     private func leave(downTo count: Int) {
@@ -114,7 +131,7 @@ package final class TreeWriter {
     }
 
     private func failed(_ number: Int32, _ what: String) -> Trouble {
-        let place = Printable.escaped("\(rootPath)/\(path)")
+        let place = Printable.escaped("\(rootPath)/\(String(decoding: path, as: UTF8.self))")
         if number == EEXIST {
             return Trouble(.ioFailure, "cannot \(what) \(place): somebody else has put something there")
         }

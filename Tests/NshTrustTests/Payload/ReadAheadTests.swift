@@ -51,6 +51,38 @@ import Testing
         #expect(try Self.code(package) == .payloadCorrupt)
     }
 
+    /// Members: `SHA256SUMS`, app.json, assets/logo.svg, assets/noise.bin, bundle.js, and what follows them.
+    @Test(.rules("SUM-7", "POL-13"), arguments: [1, 2, 3, 4])
+    func findsAFileOfAnotherDigestBeforeWhatComesBehindIt(_ member: Int) throws {
+        for packing in [PackageBuilder.Packing.none, .zstd] {
+            var package = Self.package(packing)
+            package.files["z"] = Noise.bytes(900_000).reversed()
+            package.editMembers = { $0[member].data[0] ^= 1 }
+            #expect(try Self.code(package) == .manifestMismatch)
+            package.end = [1]
+            #expect(try Self.code(package) == .manifestMismatch)
+            package.damagePayload = { $0[$0.count - 500_000] ^= 1 }
+            #expect(try Self.code(package) == .manifestMismatch)
+            // What lies before it counts before it.
+            package.damagePayload = { $0[100] ^= 1 }
+            #expect(try Self.code(package) == .payloadCorrupt)
+        }
+    }
+
+    @Test(.rules("SUM-7", "POL-13")) func findsAFileOfAnotherDigestBeforeTheSinkIsFull() throws {
+        var package = Self.package(.none)
+        package.editMembers = { $0[2].data[0] ^= 1 }
+        #expect(try Self.code(package, sink: FailingSink()) == .manifestMismatch)
+    }
+
+    @Test(.rules("SUM-7")) func findsAnotherDigestOfTheLastFile() throws {
+        for packing in [PackageBuilder.Packing.none, .zstd] {
+            var package = Self.package(packing)
+            package.editMembers = { $0[$0.count - 1].data[0] ^= 1 }
+            #expect(try Self.code(package) == .manifestMismatch)
+        }
+    }
+
     @Test(.rules("PKG-5")) func findsTrailingBytes() throws {
         var package = Self.package(.none)
         package.editFile = { $0.append(0) }
@@ -105,7 +137,7 @@ private final class RewritingSink: PayloadSink {
         self.offset = offset
     }
 
-    func beginFile(_ path: String, size: Int64) {
+    func beginFile(_ path: UnsafeRawBufferPointer, size: Int64) {
         let descriptor = open(self.path, O_WRONLY)
         defer { close(descriptor) }
         #expect(pwrite(descriptor, [UInt8](repeating: 0, count: 100), 100, off_t(offset)) == 100)
@@ -117,7 +149,7 @@ private final class RewritingSink: PayloadSink {
 /// Has no room after a while.
 private final class FailingSink: PayloadSink {
     private var count = 0
-    func beginFile(_ path: String, size: Int64) {}
+    func beginFile(_ path: UnsafeRawBufferPointer, size: Int64) {}
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         count += bytes.count
         if count > 700_000 { throw Trouble(.storeFull, "no room") }
