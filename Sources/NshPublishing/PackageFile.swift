@@ -126,16 +126,10 @@ public struct PackageFile: ~Copyable, Sendable {
     ) throws -> PublishedPackage {
         let file = try OutputFile(at: output)
         let assembly = PackageAssembly(certificate: certificate, header: header)
-        let progress = PackingProgress(total: 2 * payloadSize, observer: observer)
+        let progress = PackingProgress(total: payloadSize, observer: observer)
         let source = FileSlice(descriptor: descriptor.raw, start: payloadOffset, count: payloadSize, name: shown)
-        let offset = try assembly.writeEnvelopes(to: file, limits: limits)
-        try source.readAll { piece in
-            if observer.isCancelled() { throw Trouble(.cancelled, "the caller cancelled the operation") }
-            try file.write(piece)
-            progress.advance(by: Int64(piece.count))
-        }
-        return try assembly.verifyAndKeep(
-            file, payloadOffset: offset, packageSize: offset + payloadSize,
+        return try assembly.publish(
+            source, to: file, limits: limits,
             by: ResultVerification(roots: try trust.keys(), rootThreshold: trust.threshold, limits: limits),
             observer: observer, progress: progress)
     }

@@ -76,15 +76,18 @@ public struct PackagePublisher: Sendable {
         let progress = PackingProgress(total: 3 * contents.size, observer: observer)
         let file = try OutputFile(at: output)
         let spool = try SpoolFile(beside: output)
-        let header = try PayloadPacker(contents, plan: plan, observer: observer, progress: progress).pack(into: spool)
+        let header = try PayloadPacker(contents, plan: plan, progress: progress).pack(into: spool)
         let document = try sign(SignedDocument(Envelope(kind: .package, payload: header.serialized)))
         let assembly = PackageAssembly(certificate: certificate, header: document)
-        let offset = try assembly.writeEnvelopes(to: file, limits: plan.limits)
-        try spool.slice.readAll { try file.write($0) }
-        return try assembly.verifyAndKeep(
-            file, payloadOffset: offset, packageSize: offset + spool.count,
-            by: ResultVerification(roots: plan.roots, rootThreshold: plan.rootThreshold, limits: plan.limits),
-            observer: observer, progress: progress)
+        let verification = ResultVerification(
+            roots: plan.roots, rootThreshold: plan.rootThreshold, limits: plan.limits)
+        do {
+            return try assembly.publish(
+                spool.slice, to: file, limits: plan.limits, by: verification, observer: observer, progress: progress)
+        } catch let refusal as Refusal where refusal.code == .manifestMismatch {
+            // Names and forms were judged before: only what a file holds can be another.
+            throw SourceReading.changed(refusal)
+        }
     }
 
     private func contents(of source: String, output: String, observer: PackagingObserver) throws -> PackageContents {

@@ -3,7 +3,9 @@ import Glibc
 internal import NshTrust
 
 /// Hands out the bytes of files to be packed, as often as they are needed.
-protocol FileSource: AnyObject {
+///
+/// Any number of threads may read at once, each through a buffer of its own.
+protocol FileSource: AnyObject, Sendable {
     /// Reads a file from its beginning.
     ///
     /// - Parameters:
@@ -21,6 +23,13 @@ enum SourceReading {
     /// Makes the trouble of a file that is not what it was.
     static func changed(_ file: SourceFile) -> Trouble {
         Trouble(.ioFailure, "\(file.shown) changed while it was being packed; publish again when nothing writes there")
+    }
+
+    /// Makes the trouble of a file that had other bytes when it was packed, as the verification found.
+    static func changed(_ refusal: Refusal) -> Trouble {
+        Trouble(
+            .ioFailure,
+            "\(refusal.message); a file changed while it was being packed; publish again when nothing writes there")
     }
 
     /// Reads `file.size` bytes.
@@ -95,7 +104,8 @@ struct FileSlice {
 }
 
 /// A file without a name that holds bytes until they are put together; it is gone when the process is.
-final class SpoolFile: FileSource {
+final class SpoolFile: FileSource, @unchecked Sendable {
+    // Sendable because one thread at a time appends, and what reads comes after it has ended.
     private let descriptor: OwnedDescriptor
     private let what: String
     /// The bytes in it.

@@ -9,14 +9,42 @@ struct PackageAssembly {
     /// The header.
     let header: SignedDocument
 
-    /// Writes everything before the payload.
+    /// Writes the package, verifies what was written, and puts it in its place.
     ///
     /// - Parameters:
+    ///   - payload: The payload.
     ///   - file: Where the package comes into being.
     ///   - limits: The bounds of readers.
-    /// - Returns: Where the payload starts.
-    /// - Throws: `limitExceeded` when an envelope is larger than readers take, `ioFailure`.
-    func writeEnvelopes(to file: borrowing OutputFile, limits: Limits) throws -> Int64 {
+    ///   - verification: With which roots and limits.
+    ///   - observer: May stop the work.
+    ///   - progress: Counts the bytes of the payload.
+    /// - Returns: What was made.
+    /// - Throws: `limitExceeded` when an envelope is larger than readers take; the refusal that a reader would give;
+    ///   `ioFailure`, `storeFull`, `cancelled`. Then nothing has changed.
+    func publish(
+        _ payload: FileSlice, to file: consuming OutputFile, limits: Limits, by verification: ResultVerification,
+        observer: PackagingObserver, progress: PackingProgress
+    ) throws -> PublishedPackage {
+        let offset = try writeEnvelopes(to: file, limits: limits)
+        let size = offset + payload.count
+        let name = Printable.escaped(file.path)
+        let copy = try PayloadCopy(of: payload, to: file.raw, what: name)
+        let written = FileInput(descriptor: file.raw, name: name, offset: offset)
+        let checked = Result {
+            try verification.run(
+                ResultVerification.Subject(certificate: certificate, header: header),
+                payload: CopiedPayload(written, behind: copy), observer: observer, advance: progress.remainder(size))
+        }
+        copy.finish()
+        let check = try checked.get()
+        let said = try PackageHeader(parsing: header.envelope.signedBytes, in: header.envelope.payloadRange)
+        try file.keep()
+        return PublishedPackage(
+            header: said, digest: SHA256.hash(header.envelope.payload), packageSize: size, certificate: check)
+    }
+
+    /// Writes everything before the payload, and returns where that starts.
+    private func writeEnvelopes(to file: borrowing OutputFile, limits: Limits) throws -> Int64 {
         let (certificate, header) = (certificate.bytes, header.bytes)
         guard header.count <= limits.headerEnvelopeBytes else {
             throw Refusal(
@@ -28,30 +56,5 @@ struct PackageAssembly {
         }
         try file.write(prefix.serialized + certificate + header)
         return prefix.payloadOffset
-    }
-
-    /// Verifies the package that was written and puts it in its place.
-    ///
-    /// - Parameters:
-    ///   - file: The package, written whole.
-    ///   - payloadOffset: Where its payload starts.
-    ///   - packageSize: Its bytes.
-    ///   - verification: With which roots and limits.
-    ///   - observer: May stop the work.
-    ///   - progress: Counts the bytes of the payload.
-    /// - Returns: What was made.
-    /// - Throws: The refusal that a reader would give; then nothing has changed.
-    func verifyAndKeep(
-        _ file: consuming OutputFile, payloadOffset: Int64, packageSize: Int64, by verification: ResultVerification,
-        observer: PackagingObserver, progress: PackingProgress
-    ) throws -> PublishedPackage {
-        let subject = ResultVerification.Subject(
-            certificate: certificate, header: header, descriptor: file.raw, payloadOffset: payloadOffset,
-            name: Printable.escaped(file.path))
-        let check = try verification.run(subject, observer: observer, advance: progress.remainder(packageSize))
-        let said = try PackageHeader(parsing: header.envelope.signedBytes, in: header.envelope.payloadRange)
-        try file.keep()
-        return PublishedPackage(
-            header: said, digest: SHA256.hash(header.envelope.payload), packageSize: packageSize, certificate: check)
     }
 }

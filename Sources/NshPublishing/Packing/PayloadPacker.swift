@@ -2,18 +2,16 @@ internal import NshTrust
 
 /// Reads the files of a package twice: once for their digests, which come first in the archive, once to pack them.
 ///
-/// A file that is not the same both times ends the work.
+/// The digests are not computed a second time: a file that has other bytes then is found when the package is verified.
 struct PayloadPacker {
     private let contents: PackageContents
     private let plan: PackagePlan
-    private let observer: PackagingObserver
     private let progress: PackingProgress
 
     /// Prepares the work.
-    init(_ contents: PackageContents, plan: PackagePlan, observer: PackagingObserver, progress: PackingProgress) {
+    init(_ contents: PackageContents, plan: PackagePlan, progress: PackingProgress) {
         self.contents = contents
         self.plan = plan
-        self.observer = observer
         self.progress = progress
     }
 
@@ -24,7 +22,8 @@ struct PayloadPacker {
     func pack(into spool: SpoolFile) throws -> PackageHeader {
         var memory = [UInt8](repeating: 0, count: PackageContents.bufferCount)
         return try memory.withUnsafeMutableBytes { buffer in
-            let digests = try contents.files.map { try digest(of: $0, through: buffer) }
+            let progress = progress
+            let digests = try SourceDigests.compute(contents) { try progress.advance(by: $0) }
             let list = FileList.serialized(zip(contents.files, digests).map { ($0.path, $1) })
             var header = contents.header(list: list, plan: plan)
             try plan.judge(header)
@@ -32,49 +31,32 @@ struct PayloadPacker {
                 list, digest: header.payload.manifest, header: header, content: plan.certificate.content,
                 limits: plan.limits)
             let payload = PayloadWriter(to: spool)
-            try pack(list, digests, into: payload, through: buffer)
-            payload.finish()
+            try pack(list, into: payload, through: buffer)
+            try payload.finish()
             header.payload.size = payload.size
             header.payload.chunks = payload.chunks
             return header
         }
     }
 
-    private func digest(of file: SourceFile, through buffer: UnsafeMutableRawBufferPointer) throws -> Digest {
-        var hash = SHA256()
-        try contents.source.read(file, through: buffer) { piece in
-            hash.update(piece)
-            try advance(piece.count)
-        }
-        return hash.finish()
-    }
-
     private func pack(
-        _ list: [UInt8], _ digests: [Digest], into payload: PayloadWriter, through buffer: UnsafeMutableRawBufferPointer
+        _ list: [UInt8], into payload: PayloadWriter, through buffer: UnsafeMutableRawBufferPointer
     ) throws {
         let encoder = try plan.level.map { try ZstdEncoder(level: $0, to: payload.write) }
         let tar = TarWriter(to: encoder.map { $0.encode } ?? payload.write)
         try tar.beginFile(Array(FileList.path.utf8), size: Int64(list.count))
         try list.withUnsafeBytes { try tar.write($0) }
         try tar.endFile(size: Int64(list.count))
-        for (file, digest) in zip(contents.files, digests) {
-            var hash = SHA256()
+        for file in contents.files {
             try tar.beginFile(file.path, size: file.size)
             try contents.source.read(file, through: buffer) { piece in
-                hash.update(piece)
                 try tar.write(piece)
-                try advance(piece.count)
+                try progress.advance(by: piece.count)
             }
             try tar.endFile(size: file.size)
-            guard hash.finish() == digest else { throw SourceReading.changed(file) }
         }
         try tar.finish()
         try encoder?.finish()
-    }
-
-    private func advance(_ count: Int) throws {
-        if observer.isCancelled() { throw Trouble(.cancelled, "the caller cancelled the operation") }
-        progress.advance(by: Int64(count))
     }
 }
 
@@ -94,14 +76,16 @@ final class PackingProgress: Sendable {
         self.observer = observer
     }
 
-    /// Counts more bytes, never above the total.
-    func advance(by count: Int64) {
-        let total = total
-        let now = done.withLock { done in
-            done = min(done + count, total)
-            return done
+    /// Counts more bytes, never above the total; on any thread, and the observer is told by one at a time.
+    ///
+    /// - Throws: `cancelled`.
+    func advance(by count: Int) throws {
+        if observer.isCancelled() { throw Trouble(.cancelled, "the caller cancelled the operation") }
+        let (total, observer) = (total, observer)
+        done.withLock { done in
+            done = min(done + Int64(count), total)
+            observer.progress(done, total)
         }
-        observer.progress(now, total)
     }
 
     /// Returns a counter for the last step, which reports its own bytes and fills what is left of the total.

@@ -19,24 +19,20 @@ struct ResultVerification {
         let certificate: SignedDocument
         /// The header, signed, or a draft that a key elsewhere will sign.
         let header: SignedDocument
-        /// The open file that holds the payload.
-        let descriptor: Int32
-        /// Where the payload starts there.
-        let payloadOffset: Int64
-        /// What to call the file in messages.
-        let name: String
     }
 
     /// Verifies certificate, header and payload.
     ///
     /// - Parameters:
     ///   - subject: What is verified.
+    ///   - payload: Its payload as it was written.
     ///   - observer: May stop the work.
     ///   - advance: Told how many bytes of the payload are done.
     /// - Returns: Who is known to stand behind the certificate.
     /// - Throws: The refusal that a reader would give; `ioFailure`, `cancelled`.
     func run(
-        _ subject: Subject, observer: PackagingObserver, advance: @escaping @Sendable (Int64) -> Void = { _ in }
+        _ subject: Subject, payload: some PackageInput, observer: PackagingObserver,
+        advance: @escaping @Sendable (Int64) -> Void = { _ in }
     ) throws -> PublishedPackage.CertificateCheck {
         var policy = Policy()
         policy.limits = limits
@@ -51,7 +47,7 @@ struct ResultVerification {
         var established = Established()
         let chain = try Examination(roots: stand.roots, judge: judge).verify(
             prefix: prefix, certificate: stand.certificate, header: stand.header, established: &established)
-        var input = FileInput(descriptor: subject.descriptor, name: subject.name, offset: subject.payloadOffset)
+        var input = payload
         let start = chain.payloadOffset
         try PayloadVerifier.run(
             chain, input: &input, limits: limits, sink: nil,
