@@ -66,6 +66,9 @@ final class DaemonHost: Sendable {
         case .gather(let limit, let then):
             if body.count > limit { return service.refusal(.bodyTooLarge(limit: Int64(limit))) }
             return try wait(for: then(body))
+        case .repeatable(let limit, let then):
+            if body.count > limit { return service.refusal(.bodyTooLarge(limit: Int64(limit))) }
+            return try wait(for: then(body, MonotonicTime.nanoseconds()))
         case .stream(let limit, let start):
             if body.count > limit { return service.refusal(.bodyTooLarge(limit: limit)) }
             let reader = BodyReader()

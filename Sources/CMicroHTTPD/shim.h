@@ -120,6 +120,16 @@ static inline struct nsh_mhd_headers nsh_mhd_headers(struct MHD_Connection *conn
     return headers;
 }
 
+/* The bytes from the version to the end of the last header of a plain head; none without headers. */
+static inline struct nsh_mhd_text nsh_mhd_lines(struct nsh_mhd_headers headers, const char *version) {
+    struct nsh_mhd_text lines = {0};
+    if (headers.end && headers.end > version) {
+        lines.bytes = version;
+        lines.count = (size_t)(headers.end - version);
+    }
+    return lines;
+}
+
 /* Whether the request line and the headers lie in memory as a head of plain lines does, none cut off by a NUL. */
 static inline int nsh_mhd_is_plain(
     const struct nsh_mhd_headers *headers, const char *method, const char *target, size_t target_size,

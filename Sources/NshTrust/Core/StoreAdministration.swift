@@ -32,8 +32,7 @@ package struct StoreAdministration: Sendable {
     /// - Returns: What it holds now.
     /// - Throws: A trouble of the store, like everything here.
     package func status() throws -> StoreStatus {
-        let now = clock.now()
-        return try store.read { try StoreStatus($0, now: now) }
+        try StoreStatus(of: store, now: clock.now())
     }
 
     /// Returns a page of the apps that have an accepted build, by id.
@@ -79,18 +78,21 @@ package struct StoreAdministration: Sendable {
     /// - Throws: `storeCorrupt` when it cannot even be looked at, or another trouble of the store.
     package func check(isCancelled: () -> Bool = { false }) throws -> StoreCheckResult {
         var problems = try store.problems().map { (code: TroubleCode.storeCorrupt.rawValue, message: $0) }
-        let packages = try store.read { try $0.installedPackages(of: nil) }
+        var packages = 0
         var patience = Backoff(seconds: 2)
-        for package in packages where !isCancelled() {
-            guard try isDamaged(package, &patience) else { continue }
-            problems.append(
-                (
-                    RefusalCode.manifestMismatch.rawValue,
-                    "\(Printable.escaped("\(state.path)/\(package.tree)")) is not as it was installed; "
-                        + "open its package again"
-                ))
+        try store.forEachPageOfPackages { page in
+            packages += page.count
+            for package in page where !isCancelled() {
+                guard try isDamaged(package, &patience) else { continue }
+                problems.append(
+                    (
+                        RefusalCode.manifestMismatch.rawValue,
+                        "\(Printable.escaped("\(state.path)/\(package.tree)")) is not as it was installed; "
+                            + "open its package again"
+                    ))
+            }
         }
-        return StoreCheckResult(problems: problems, packages: packages.count)
+        return StoreCheckResult(problems: problems, packages: packages)
     }
 
     /// Tells whether a tree is other than it was installed; not one that another process has removed since.

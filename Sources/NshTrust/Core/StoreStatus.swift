@@ -29,41 +29,72 @@ package struct StoreStatus: Hashable, Sendable {
     /// What has run out or will within thirty days, a sentence each.
     package let warnings: [String]
 
-    /// Takes everything from a snapshot.
+    /// Warnings of certificates, beyond which none is added.
+    static let maximumWarnings = 1000
+
+    /// Looks at a store in short reads, between which others commit: sums and warnings need not be of one moment.
     ///
     /// - Parameters:
-    ///   - snapshot: The store.
+    ///   - store: The store.
     ///   - now: The time, in seconds since 1970 UTC.
-    /// - Throws: What the snapshot throws.
-    init(_ snapshot: any StoreSnapshot, now: Int64) throws {
-        let installed = try snapshot.installedPackages(of: nil)
-        builds = try snapshot.acceptedBuildCount()
-        packages = Int64(installed.count)
-        unpackedSize = installed.reduce(0) { $0 + $1.unpackedSize }
-        lists = try snapshot.storedLists()
-        roots = try snapshot.rootsSeen().map { seen in
-            Root(
-                key: seen.key, since: seen.since, withdrawal: try snapshot.withdrawals(ofRoot: seen.key.hash).first)
+    /// - Throws: A trouble of the store.
+    init(of store: any TrustStore, now: Int64) throws {
+        var sum = PackageSum(packages: 0, unpackedSize: 0, row: 0)
+        try store.forEachPage(
+            { (snapshot, last: PackageSum?) in
+                try snapshot.packageSum(afterRow: last?.row ?? 0, limit: StorePage.rows).map { [$0] } ?? []
+            },
+            { page in
+                for part in page {
+                    sum.packages += part.packages
+                    sum.unpackedSize += part.unpackedSize
+                }
+            })
+        (packages, unpackedSize) = (sum.packages, sum.unpackedSize)
+        (builds, lists, roots) = try store.read { snapshot in
+            (
+                try snapshot.acceptedBuildCount(), try snapshot.storedLists(),
+                try snapshot.rootsSeen().map { seen in
+                    Root(
+                        key: seen.key, since: seen.since,
+                        withdrawal: try snapshot.withdrawals(ofRoot: seen.key.hash).first)
+                }
+            )
         }
-        threshold = try snapshot.greatestThreshold()
-        oldestEvent = try snapshot.events(after: 0, limit: 1).oldest
-        newestEvent = try snapshot.newestEvent()
-        warnings = Self.warnings(lists, installed, now)
+        (threshold, oldestEvent, newestEvent) = try store.read { snapshot in
+            (
+                try snapshot.greatestThreshold(), try snapshot.events(after: 0, limit: 1).oldest,
+                try snapshot.newestEvent()
+            )
+        }
+        warnings = Self.warnings(of: lists, now) + (try Self.warningsOfCertificates(in: store, now))
     }
 
-    private static func warnings(_ lists: [StoredList], _ installed: [InstalledPackage], _ now: Int64) -> [String] {
-        var warnings: [String] = []
-        for list in lists {
-            guard let end = list.summary.expiresAt, let text = Expiry.warning(end, now: now) else { continue }
-            warnings.append("\(list.summary.list) \(text); get a newer one from its issuer")
+    private static func warnings(of lists: [StoredList], _ now: Int64) -> [String] {
+        lists.compactMap { list in
+            guard let end = list.summary.expiresAt, let text = Expiry.warning(end, now: now) else { return nil }
+            return "\(list.summary.list) \(text); get a newer one from its issuer"
         }
-        var newest: [AppID: InstalledPackage] = [:]
-        for package in installed { newest[package.app.id] = package }
-        for (app, package) in newest.sorted(by: { $0.key < $1.key }) {
-            guard let text = Expiry.warning(package.facts.certificate.notAfter, now: now) else { continue }
-            warnings.append("certificate \(package.facts.certificate.serial) of \(app) \(text)")
-        }
-        return warnings
+    }
+
+    /// Warns of the certificate of each app's newest installed package, by app.
+    private static func warningsOfCertificates(in store: any TrustStore, _ now: Int64) throws -> [String] {
+        var ending: [(app: AppID, text: String)] = []
+        try store.forEachPage(
+            { (snapshot, last: StoredCertificate?) in
+                try snapshot.certificates(afterRow: last?.row ?? 0, limit: StorePage.apps)
+            },
+            { page in
+                for stored in page where ending.count <= maximumWarnings {
+                    guard let text = Expiry.warning(stored.certificate.notAfter, now: now) else { continue }
+                    let apps = try store.read {
+                        try $0.apps(newestCertifiedBy: stored, limit: maximumWarnings + 1 - ending.count)
+                    }
+                    ending += apps.map { ($0, "certificate \(stored.certificate.serial) of \($0) \(text)") }
+                }
+            })
+        let warnings = ending.prefix(maximumWarnings).sorted { $0.app < $1.app }.map(\.text)
+        return ending.count > maximumWarnings ? warnings + ["the certificates of more apps end soon"] : warnings
     }
 }
 

@@ -9,13 +9,16 @@ extension TrustCore {
     /// - Throws: The `Refusal` of the first rule that fails; `notInstalled` for a digest that has no tree here;
     ///   `noTrustedRoots`, or another trouble when it cannot be decided.
     /// - Spec: POL-23, POL-24
-    package func check(_ digest: Digest) throws -> InstalledPackage {
+    package func check(_ digest: Digest) throws -> InstalledPackage { try checked(digest).installed }
+
+    /// As `check`; what it returns holds the record, and is not copied.
+    package func checked(_ digest: Digest) throws -> PackageExcerpt {
         let roots = roots
         guard !roots.isEmpty else { throw Trouble(.noTrustedRoots, "no root key is trusted, so no package can be") }
         guard let excerpt = try store.excerpt(of: digest, pinned: roots) else {
             throw Trouble(.notInstalled, "package \(digest.shortHex) is not installed here")
         }
-        try Judge(policy: policy, pinned: roots, state: excerpt, clock: clock.now()).mayStart(excerpt.installed.facts)
-        return excerpt.installed
+        try excerpt.mayStart(at: clock.now(), policy: policy)
+        return excerpt
     }
 }

@@ -19,12 +19,12 @@ extension TrustCore {
         // million entries must not keep other processes waiting. Whether its signers still stand is asked inside.
         let verified = try VerifiedList.verifying(
             consume bytes, roots: roots, state: EmptyTrustState(), policy: policy)
-        var (list, changed, stopped) = try store.read { state in
+        var (list, changed) = try store.read { state in
             let list = try verified.judged(against: state, policy: policy)
             let succession = try ListSuccession.decide(list, after: try summary(of: list.list.issuer, in: state))
-            let stopped = succession == .unchanged ? [] : try appsStopped(by: list, in: state, now)
-            return (list, succession != .unchanged, stopped)
+            return (list, succession != .unchanged)
         }
+        var stopped = changed ? try appsStopped(by: list, now) : []
         if changed, !dryRun {
             let event = newEvent(
                 .revocations, by: caller, digest: list.list.issuer,
@@ -103,14 +103,28 @@ extension TrustCore {
     }
 
     /// The apps whose newest installed build may run now and may not once the list is in force.
-    private func appsStopped(by list: VerifiedList, in state: any StoreSnapshot, _ now: Int64) throws -> [AppID] {
-        let after = try Judge(
-            policy: policy, pinned: roots, state: try ListOverlay([list], over: state, clock: now), clock: now)
-        let before = try Judge(policy: policy, pinned: roots, state: state, clock: now)
-        var newest: [AppID: InstalledPackage] = [:]
-        for installed in try state.installedPackages(of: nil) { newest[installed.app.id] = installed }
-        let stopped = newest.values.filter { before.allows($0.facts) && !after.allows($0.facts) }
-        return stopped.map { $0.app.id }.sorted()
+    ///
+    /// Some apps at a time, each page in a snapshot of its own: there may be a million, and others wait to commit.
+    private func appsStopped(by list: VerifiedList, _ now: Int64) throws -> [AppID] {
+        var stopped: [AppID] = []
+        var last: AppID?
+        while true {
+            let page = try store.read { state in
+                let packages = try state.installedPackages(after: last, apps: StorePage.apps)
+                // By rising build: the last of an app is its newest.
+                let newest = packages.indices.filter {
+                    $0 + 1 == packages.count || packages[$0 + 1].app.id != packages[$0].app.id
+                }
+                let after = try Judge(
+                    policy: policy, pinned: roots, state: try ListOverlay([list], over: state, clock: now), clock: now)
+                let before = try Judge(policy: policy, pinned: roots, state: state, clock: now)
+                let refused = newest.map { packages[$0] }.filter { !after.allows($0.facts) && before.allows($0.facts) }
+                return (refused.map(\.app.id), last: packages.last?.app.id)
+            }
+            stopped += page.0
+            guard let app = page.last else { return stopped }
+            last = app
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Everything that a decision on one installed package asks of the store, taken from one snapshot.
 ///
 /// It answers for that package alone: a question about anything else throws, for "nothing stands against it" would be a
@@ -7,6 +9,10 @@ package final class PackageExcerpt: TrustState, Sendable {
     package let installed: InstalledPackage
     /// The roots that were pinned when the excerpt was taken; it answers for these and for those that signed.
     let pinned: [PublicKey]
+
+    /// The second in which the package was last found to be allowed to start; nothing else that the decision depends on
+    /// changes while the excerpt is good.
+    private let allowedAt = Atomic<Int64>(.min)
 
     private let floor: Int64
     private let threshold: Int
@@ -48,6 +54,18 @@ package final class PackageExcerpt: TrustState, Sendable {
         passed = try snapshot.transfers(of: facts.app)
         accepted = try snapshot.acceptedBuild(of: facts.app)
         wasAccepted = try snapshot.hasAccepted(package: facts.digest)
+    }
+
+    /// Decides whether the package may start, once a second: all within one have the same answer.
+    ///
+    /// - Parameters:
+    ///   - now: The local time, in seconds since 1970 UTC.
+    ///   - policy: What the host asks for, the same each time: that of the one core that uses the store.
+    /// - Throws: The `Refusal` of the first rule that fails, or a trouble.
+    func mayStart(at now: Int64, policy: Policy) throws {
+        if allowedAt.load(ordering: .relaxed) == now { return }
+        try Judge(policy: policy, pinned: pinned, state: self, clock: now).mayStart(facts)
+        allowedAt.store(now, ordering: .relaxed)
     }
 
     private var facts: PackageFacts { installed.facts }

@@ -25,14 +25,70 @@ extension SQLiteSnapshot {
         }
     }
 
-    func installedPackages(of app: AppID?) throws -> [InstalledPackage] {
-        let order = "ORDER BY app, build, accepted_at, packages.digest"
-        guard let app else {
-            return try connection.rows("\(Self.packageQuery) \(order)") { (row) throws(Trouble) in try package(row) }
-        }
-        return try connection.rows("\(Self.packageQuery) WHERE app = ? \(order)", [.text(app.text)]) {
+    func installedPackages(of app: AppID) throws -> [InstalledPackage] {
+        try connection.rows("\(Self.packageQuery) WHERE app = ? \(Self.packageOrder)", [.text(app.text)]) {
             (row) throws(Trouble) in try package(row)
         }
+    }
+
+    func installedPackages(after app: AppID?, apps: Int) throws -> [InstalledPackage] {
+        let first = SQLiteValue.text(app?.text ?? "")
+        let last = try connection.row(
+            "SELECT max(app) FROM (SELECT DISTINCT app FROM packages WHERE app > ? ORDER BY app LIMIT ?)",
+            [first, .integer(Int64(apps))]
+        ) { (row) throws(Trouble) in row.optionalText(0) }
+        guard let last = last ?? nil else { return [] }
+        return try connection.rows(
+            "\(Self.packageQuery) WHERE app > ? AND app <= ? \(Self.packageOrder)", [first, .text(last)]
+        ) { (row) throws(Trouble) in try package(row) }
+    }
+
+    func packageSum(afterRow row: Int64, limit: Int) throws -> PackageSum? {
+        try connection.row(
+            """
+            SELECT count(*), sum(unpacked_size), max(number) FROM
+                (SELECT rowid AS number, unpacked_size FROM packages WHERE rowid > ? ORDER BY rowid LIMIT ?)
+            """, [.integer(row), .integer(Int64(limit))]
+        ) { (row) throws(Trouble) in
+            PackageSum(packages: row.integer(0), unpackedSize: row.integer(1), row: row.integer(2))
+        }.flatMap { $0.packages > 0 ? $0 : nil }
+    }
+
+    func hasTree(at path: String) throws -> Bool {
+        try connection.integer("SELECT count(*) FROM packages WHERE tree = ?", [.text(path)]) > 0
+    }
+
+    func apps(withMoreThan kept: Int) throws -> [AppID] {
+        try connection.rows(
+            """
+            SELECT app FROM packages GROUP BY app HAVING count(*) > ?
+            UNION SELECT packages.app FROM packages LEFT JOIN apps ON apps.app = packages.app
+                WHERE apps.build IS NULL OR packages.build > apps.build
+            ORDER BY app
+            """, [.integer(Int64(kept))]
+        ) { (row) throws(Trouble) in try appID(row.text(0)) }
+    }
+
+    func certificates(afterRow row: Int64, limit: Int) throws -> [StoredCertificate] {
+        try connection.rows(
+            "SELECT rowid, envelope FROM certificates WHERE rowid > ? ORDER BY rowid LIMIT ?",
+            [.integer(row), .integer(Int64(limit))]
+        ) { (row) throws(Trouble) in
+            let envelope = row.bytes(1)
+            return StoredCertificate(
+                row: row.integer(0), envelope: envelope, certificate: try certificate(envelope))
+        }
+    }
+
+    func apps(newestCertifiedBy certificate: StoredCertificate, limit: Int) throws -> [AppID] {
+        try connection.rows(
+            """
+            SELECT app FROM packages AS one WHERE certificate = (SELECT digest FROM certificates WHERE rowid = ?)
+                AND NOT EXISTS (SELECT 1 FROM packages AS other WHERE other.app = one.app
+                    AND (other.build, other.accepted_at, other.digest) > (one.build, one.accepted_at, one.digest))
+            ORDER BY app LIMIT ?
+            """, [.integer(certificate.row), .integer(Int64(limit))]
+        ) { (row) throws(Trouble) in try appID(row.text(0)) }
     }
 
     private static let buildColumns = "app, build, publisher, identity, digest, accepted_at"
@@ -44,6 +100,7 @@ extension SQLiteSnapshot {
             digest: row.isNull(4) ? nil : try digest(row.bytes(4)), acceptedAt: row.integer(5))
     }
 
+    private static let packageOrder = "ORDER BY app, build, accepted_at, packages.digest"
     private static let packageQuery = """
         SELECT packages.digest, app, build, name, version, manifest, identity, signed_at, minimum_runtime, capabilities,
             files, unpacked_size, package_size, tree, accepted_at, roots, envelope

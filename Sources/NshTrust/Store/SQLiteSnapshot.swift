@@ -113,13 +113,7 @@ struct SQLiteSnapshot: StoreSnapshot {
         ListReference(issuer: try digest(row.bytes(column)), sequence: row.integer(column + 1))
     }
 
-    // MARK: - Roots and certificates
-
-    func certificateEnvelopes() throws -> [[UInt8]] {
-        try connection.rows("SELECT envelope FROM certificates ORDER BY serial, digest") { (row) throws(Trouble) in
-            row.bytes(0)
-        }
-    }
+    // MARK: - Roots
 
     func rootsSeen() throws -> [(key: PublicKey, since: Int64)] {
         try connection.rows("SELECT key, since FROM roots_seen ORDER BY since, key") { (row) throws(Trouble) in

@@ -14,14 +14,27 @@ extension SQLiteTransaction {
     func acceptedBuild(of app: AppID) throws -> AcceptedBuild? { try snapshot.acceptedBuild(of: app) }
     func hasAccepted(package digest: Digest) throws -> Bool { try snapshot.hasAccepted(package: digest) }
     func installedPackage(_ digest: Digest) throws -> InstalledPackage? { try snapshot.installedPackage(digest) }
-    func installedPackages(of app: AppID?) throws -> [InstalledPackage] { try snapshot.installedPackages(of: app) }
+    func installedPackages(of app: AppID) throws -> [InstalledPackage] { try snapshot.installedPackages(of: app) }
+    func installedPackages(after app: AppID?, apps: Int) throws -> [InstalledPackage] {
+        try snapshot.installedPackages(after: app, apps: apps)
+    }
+    func packageSum(afterRow row: Int64, limit: Int) throws -> PackageSum? {
+        try snapshot.packageSum(afterRow: row, limit: limit)
+    }
+    func hasTree(at path: String) throws -> Bool { try snapshot.hasTree(at: path) }
+    func apps(withMoreThan kept: Int) throws -> [AppID] { try snapshot.apps(withMoreThan: kept) }
     func acceptedBuilds(after app: AppID?, limit: Int) throws -> [AcceptedBuild] {
         try snapshot.acceptedBuilds(after: app, limit: limit)
     }
     func acceptedBuildCount() throws -> Int64 { try snapshot.acceptedBuildCount() }
     func storedLists() throws -> [StoredList] { try snapshot.storedLists() }
     func envelope(ofList number: Int64) throws -> [UInt8] { try snapshot.envelope(ofList: number) }
-    func certificateEnvelopes() throws -> [[UInt8]] { try snapshot.certificateEnvelopes() }
+    func certificates(afterRow row: Int64, limit: Int) throws -> [StoredCertificate] {
+        try snapshot.certificates(afterRow: row, limit: limit)
+    }
+    func apps(newestCertifiedBy certificate: StoredCertificate, limit: Int) throws -> [AppID] {
+        try snapshot.apps(newestCertifiedBy: certificate, limit: limit)
+    }
     func rootsSeen() throws -> [(key: PublicKey, since: Int64)] { try snapshot.rootsSeen() }
     func greatestThreshold() throws -> Int { try snapshot.greatestThreshold() }
     func events(after sequence: Int64, limit: Int) throws -> EventPage {

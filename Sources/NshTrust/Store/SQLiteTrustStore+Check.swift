@@ -32,19 +32,20 @@ extension SQLiteTrustStore {
             }
         }
         try attempt("packages") {
-            for package in try snapshot.installedPackages(of: nil) {
-                guard try snapshot.hasAccepted(package: package.facts.digest) else {
+            var last: AppID?
+            while true {
+                let page = try snapshot.installedPackages(after: last, apps: StorePage.apps)
+                for package in page where try !snapshot.hasAccepted(package: package.facts.digest) {
                     problems.append("package \(package.facts.digest.shortHex) is installed and not accepted")
-                    continue
                 }
+                guard let app = page.last?.app.id else { break }
+                last = app
             }
         }
         try attempt("builds") { try check(snapshot, pageSize: 1000) }
         try attempt("certificates") {
-            for bytes in try snapshot.certificateEnvelopes() {
-                let envelope = try Envelope(parsing: bytes, as: .certificate)
-                _ = try Certificate(parsing: envelope.signedBytes, in: envelope.payloadRange)
-            }
+            var last: Int64 = 0
+            while let row = try snapshot.certificates(afterRow: last, limit: StorePage.apps).last?.row { last = row }
         }
         try attempt("lists") {
             for stored in try snapshot.storedLists() {

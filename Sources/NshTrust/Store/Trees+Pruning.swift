@@ -38,9 +38,12 @@ extension Trees {
     ) throws -> Pruning {
         var pruning = Pruning()
         var moved: [Moved] = []
+        // Looked for outside of the transaction, which asks about each again: there may be a million apps to pass over.
+        let apps = try apps(of: selection, in: store)
+        let strangers = isRehearsal ? [] : try strangers(in: store)
         do {
             try store.commit { transaction in
-                for package in try candidates(selection, in: transaction) {
+                for package in try apps.flatMap({ try candidates(selection, of: $0, in: transaction) }) {
                     guard let lock = try lockOut(package.tree) else {
                         pruning.inUse.append(package)
                         continue
@@ -50,7 +53,7 @@ extension Trees {
                     try transaction.forgetTree(of: package.facts.digest, event: event(package))
                     if let tree = try moveToStaging(package.tree, lock: lock) { moved.append(tree) }
                 }
-                if !isRehearsal { pruning.setAside = try setAsideStrangers(in: transaction) }
+                pruning.setAside = try setAside(strangers, unlessRecordedIn: transaction)
             }
         } catch {
             // A tree that cannot be put back is extracted again when its package is opened next, and keeps no other back.
@@ -82,25 +85,29 @@ extension Trees {
         return try moveToStaging(path, lock: lock)
     }
 
-    private func candidates(_ selection: Selection, in snapshot: any StoreSnapshot) throws -> [InstalledPackage] {
+    /// The apps of which a tree may go.
+    private func apps(of selection: Selection, in store: any TrustStore) throws -> [AppID] {
         switch selection {
-        case .all(of: let app): return try snapshot.installedPackages(of: app)
-        case .olderThanNewest(let kept):
-            var candidates: [InstalledPackage] = []
-            for (app, packages) in Dictionary(grouping: try snapshot.installedPackages(of: nil), by: \.facts.app) {
-                let accepted = try snapshot.acceptedBuild(of: app)
-                func rank(_ package: InstalledPackage) -> (Int, Int64, Int, Int64) {
-                    // A build above the recorded one was lowered away and is refused; it is the first to go.
-                    let stands = accepted.map { package.facts.build <= $0.build } ?? false
-                    let isCurrent = accepted?.digest == package.facts.digest
-                    return (stands ? 1 : 0, package.facts.build, isCurrent ? 1 : 0, package.acceptedAt)
-                }
-                let ranked = packages.sorted { rank($0) > rank($1) }
-                candidates += ranked.enumerated().filter { $0.offset >= max(kept, 1) || rank($0.element).0 == 0 }
-                    .map(\.element)
-            }
-            return candidates.sorted { ($0.facts.app, $0.facts.build) < ($1.facts.app, $1.facts.build) }
+        case .all(of: let app): return [app]
+        case .olderThanNewest(let kept): return try store.read { try $0.apps(withMoreThan: max(kept, 1)) }
         }
+    }
+
+    private func candidates(
+        _ selection: Selection, of app: AppID, in snapshot: any StoreSnapshot
+    ) throws -> [InstalledPackage] {
+        let packages = try snapshot.installedPackages(of: app)
+        guard case .olderThanNewest(let kept) = selection else { return packages }
+        let accepted = try snapshot.acceptedBuild(of: app)
+        func rank(_ package: InstalledPackage) -> (Int, Int64, Int, Int64) {
+            // A build above the recorded one was lowered away and is refused; it is the first to go.
+            let stands = accepted.map { package.facts.build <= $0.build } ?? false
+            let isCurrent = accepted?.digest == package.facts.digest
+            return (stands ? 1 : 0, package.facts.build, isCurrent ? 1 : 0, package.acceptedAt)
+        }
+        let ranked = packages.sorted { rank($0) > rank($1) }
+        return ranked.enumerated().filter { $0.offset >= max(kept, 1) || rank($0.element).0 == 0 }.map(\.element)
+            .sorted { $0.facts.build < $1.facts.build }
     }
 
     /// Takes the lease of a tree exclusively; nil when it is in use, which a tree without the file cannot be.
@@ -143,24 +150,48 @@ extension Trees {
         try home.sync()
     }
 
-    /// Moves trees without a row aside unless they are in use; of a restored backup, or of a crash before a commit.
-    private func setAsideStrangers(in snapshot: any StoreSnapshot) throws -> [String] {
-        var moved: [String] = []
-        let known = Set(try snapshot.installedPackages(of: nil).map(\.tree))
+    /// A directory of an app in which something stands that has no row, or nothing at all.
+    private struct Stranger {
+        let app: String
+        /// Trees without a row.
+        let trees: [String]
+    }
+
+    /// Finds trees without a row, of a restored backup or of a crash before a commit, and apps' directories without a tree.
+    private func strangers(in store: any TrustStore) throws -> [Stranger] {
         let apps = try state.directory(StateDirectory.appsName)
+        var strangers: [Stranger] = []
         for app in try apps.textNames() {
             guard try apps.status(of: app)?.kind == .directory, let home = try apps.directory(beneath: app) else {
                 continue
             }
-            for tree in try home.textNames() {
-                let path = "\(StateDirectory.appsName)/\(app)/\(tree)"
-                guard !known.contains(path), let lock = try lockOut(path) else { continue }
-                try setAside(tree, of: app, in: home)
+            let trees = try home.textNames()
+            let unknown = try store.read { snapshot in
+                try trees.filter { try !snapshot.hasTree(at: Self.path(app, $0)) }
+            }
+            if trees.isEmpty || !unknown.isEmpty { strangers.append(Stranger(app: app, trees: unknown)) }
+        }
+        return strangers
+    }
+
+    /// Moves trees aside that have no row still and are not in use, and removes the directories that are empty then.
+    private func setAside(_ strangers: [Stranger], unlessRecordedIn snapshot: any StoreSnapshot) throws -> [String] {
+        var moved: [String] = []
+        let apps = try state.directory(StateDirectory.appsName)
+        for stranger in strangers {
+            guard let home = try apps.directory(beneath: stranger.app) else { continue }
+            for tree in stranger.trees {
+                let path = Self.path(stranger.app, tree)
+                guard try !snapshot.hasTree(at: path), try home.status(of: tree) != nil, let lock = try lockOut(path)
+                else { continue }
+                try setAside(tree, of: stranger.app, in: home)
                 withExtendedLifetime(lock) {}
                 moved.append(path)
             }
-            _ = try apps.removeEmptyDirectory(app)
+            _ = try apps.removeEmptyDirectory(stranger.app)
         }
         return moved
     }
+
+    private static func path(_ app: String, _ tree: String) -> String { "\(StateDirectory.appsName)/\(app)/\(tree)" }
 }

@@ -64,8 +64,18 @@ extension StateDirectory {
 package protocol StoreSnapshot: TrustState {
     /// The record of an installed package, or nil when this digest has no tree here.
     func installedPackage(_ digest: Digest) throws -> InstalledPackage?
-    /// All installed packages of an app, or of every app when nil, by app and rising build.
-    func installedPackages(of app: AppID?) throws -> [InstalledPackage]
+    /// All installed packages of an app, by rising build.
+    func installedPackages(of app: AppID) throws -> [InstalledPackage]
+    /// All installed packages of the next so many apps behind one, by app and rising build; none when there is no further
+    /// app.
+    func installedPackages(after app: AppID?, apps: Int) throws -> [InstalledPackage]
+    /// Number and bytes of installed packages, in rows of which none need be restored: one sum for the next so many behind a
+    /// row, or none when there is no further row.
+    func packageSum(afterRow row: Int64, limit: Int) throws -> PackageSum?
+    /// Whether an installed package has its tree at this path.
+    func hasTree(at path: String) throws -> Bool
+    /// Apps of which more than so many packages are installed, or one that is above the accepted build, by id.
+    func apps(withMoreThan kept: Int) throws -> [AppID]
     /// Accepted builds by app id, starting after an id, at most `limit` of them.
     func acceptedBuilds(after app: AppID?, limit: Int) throws -> [AcceptedBuild]
     /// Number of apps with an accepted build.
@@ -74,8 +84,10 @@ package protocol StoreSnapshot: TrustState {
     func storedLists() throws -> [StoredList]
     /// The envelope of one of them as it came; empty when there is no list of that number.
     func envelope(ofList number: Int64) throws -> [UInt8]
-    /// The certificates seen, as they came, by serial.
-    func certificateEnvelopes() throws -> [[UInt8]]
+    /// The certificates seen, the next so many behind a row.
+    func certificates(afterRow row: Int64, limit: Int) throws -> [StoredCertificate]
+    /// Apps whose newest installed package has this certificate, by id, at most so many.
+    func apps(newestCertifiedBy certificate: StoredCertificate, limit: Int) throws -> [AppID]
     /// Roots that some process pinned on this store, with the time of the first.
     func rootsSeen() throws -> [(key: PublicKey, since: Int64)]
     /// The decision log after a sequence number, oldest first, at most `limit` rows.
@@ -154,6 +166,26 @@ package struct InstalledPackage: Hashable, Sendable {
         self.tree = tree
         self.acceptedAt = acceptedAt
     }
+}
+
+/// Installed packages added up.
+package struct PackageSum: Hashable, Sendable {
+    /// How many.
+    package var packages: Int64
+    /// Bytes of all their files.
+    package var unpackedSize: Int64
+    /// The last row that was counted.
+    package let row: Int64
+}
+
+/// A certificate as the store keeps it.
+package struct StoredCertificate: Hashable, Sendable {
+    /// Its row.
+    package let row: Int64
+    /// Its envelope as it came.
+    package let envelope: [UInt8]
+    /// What it says.
+    package let certificate: Certificate
 }
 
 /// A list in force as the store keeps it.

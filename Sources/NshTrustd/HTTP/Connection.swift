@@ -83,24 +83,8 @@ final class Connection: Sendable {
 
     // MARK: - What it asked for
 
-    /// The last target: a client that stays mostly asks for the same again.
-    private nonisolated(unsafe) var last: (bytes: [UInt8], target: RequestTarget)?  // its own thread's alone
-    private static let lastMaximumBytes = 256
-
-    /// Takes a request target apart; only on the connection's own thread.
-    func target(_ bytes: UnsafeRawBufferPointer) -> RequestTarget {
-        if let last, last.bytes.count == bytes.count, last.bytes.withUnsafeBytes({ same($0, bytes) }) {
-            return last.target
-        }
-        let target = RequestTarget(bytes)
-        last = bytes.count <= Self.lastMaximumBytes ? (Array(bytes), target) : nil
-        return target
-    }
-
-    private func same(_ some: UnsafeRawBufferPointer, _ others: UnsafeRawBufferPointer) -> Bool {
-        guard let start = some.baseAddress, let other = others.baseAddress else { return false }
-        return memcmp(start, other, some.count) == 0
-    }
+    /// The last head that was planned for all requests like it; only on the connection's own thread.
+    nonisolated(unsafe) var knownHead: KnownHead?
 
     // MARK: - Stop and go
 

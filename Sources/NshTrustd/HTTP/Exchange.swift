@@ -13,7 +13,7 @@ final class Exchange {
         /// A body that nobody wants is read, then the answer is given.
         case dropping(Response)
         /// The body is gathered.
-        case gathering(limit: Int, then: @Sendable ([UInt8]) -> Outcome)
+        case gathering(limit: Int, started: UInt64, then: KnownHead.Continuation)
         /// The body goes to a reader.
         case streaming(BodyReader, limit: Int64, Outcome)
         /// The answer went out in the middle of the body; what still comes is dropped, then the connection ends.
@@ -26,6 +26,8 @@ final class Exchange {
 
     private let core: ServerCore
     private let connection: Connection
+    /// The connection's last head, where this one asks for the same.
+    private let known: KnownHead?
     private let target: RequestTarget
     /// Where the target lies in the connection's memory; looked at while the head is.
     private let targetBytes: UnsafeRawBufferPointer
@@ -45,7 +47,9 @@ final class Exchange {
         self.core = core
         self.connection = connection
         targetBytes = target
-        self.target = connection.target(target)
+        known = connection.knownHead.flatMap { $0.hasTarget(target) ? $0 : nil }
+        // Taken apart before libmicrohttpd decodes it in its place.
+        self.target = known?.target ?? RequestTarget(target)
     }
 
     // MARK: - What libmicrohttpd calls
@@ -102,9 +106,15 @@ final class Exchange {
     private func begin(
         _ handle: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>
     ) -> Bool {
+        let started = MonotonicTime.nanoseconds()
         var headers = nsh_mhd_headers(handle)
         let isPlain = nsh_mhd_is_plain(
             &headers, method, targetBytes.bindMemory(to: CChar.self).baseAddress, targetBytes.count, version)
+        let bytes = HeadBytes(method: method, target: targetBytes, version: version, headers)
+        if let known, isPlain != 0, !core.isStopping, known.hasRest(of: bytes) {
+            gather(known.framing, limit: known.limit, since: started, known.then)
+            return true
+        }
         let framing = Framing(headers, isPlain: isPlain != 0)
         if let fault = framing.fault { return answer(core.service.refusal(.malformed(fault)), on: handle) }
         if core.isStopping { return refuse(.stopping, framing, handle) }
@@ -119,9 +129,14 @@ final class Exchange {
             if let length = framing.length, length > limit {
                 return refuse(.bodyTooLarge(limit: Int64(limit)), framing, handle)
             }
-            body.reserveCapacity(min(Int(framing.length ?? 0), 64 << 10))
-            phase = .gathering(limit: limit, then: then)
-            if framing.hasBody { connection.enter(.body) }
+            gather(framing, limit: limit, since: started) { body, _ in then(body) }
+        case .repeatable(let limit, let then):
+            if let length = framing.length, length > limit {
+                return refuse(.bodyTooLarge(limit: Int64(limit)), framing, handle)
+            }
+            connection.knownHead = KnownHead(
+                bytes, target: target, framing: framing, limit: limit, then: then)
+            gather(framing, limit: limit, since: started, then)
         case .stream(let limit, let start):
             if let length = framing.length, length > limit {
                 return refuse(.bodyTooLarge(limit: limit), framing, handle)
@@ -137,6 +152,14 @@ final class Exchange {
             if framing.hasBody { connection.enter(.stream) }
         }
         return true
+    }
+
+    private func gather(
+        _ framing: Framing, limit: Int, since started: UInt64, _ then: @escaping KnownHead.Continuation
+    ) {
+        body.reserveCapacity(min(Int(framing.length ?? 0), 64 << 10))
+        phase = .gathering(limit: limit, started: started, then: then)
+        if framing.hasBody { connection.enter(.body) }
     }
 
     private func refuse(_ reason: ServerRefusal, _ framing: Framing, _ handle: OpaquePointer) -> Bool {
@@ -164,7 +187,7 @@ final class Exchange {
         switch phase {
         case .dropping(let response):
             if received > core.limits.unwantedBodyBytes { return answerBeside(response) }
-        case .gathering(let limit, _):
+        case .gathering(let limit, _, _):
             if received > limit {
                 body = []
                 return answerBeside(core.service.refusal(.bodyTooLarge(limit: Int64(limit))))
@@ -217,10 +240,10 @@ final class Exchange {
     private func finish(_ handle: OpaquePointer) -> Bool {
         switch phase {
         case .dropping(let response): phase = .deciding(.answer(response))
-        case .gathering(_, let then):
+        case .gathering(_, let started, let then):
             let whole = body
             body = []
-            phase = .deciding(then(whole))
+            phase = .deciding(then(whole, started))
         case .streaming(let reader, _, let outcome):
             reader.finish(nil)
             phase = .deciding(outcome)

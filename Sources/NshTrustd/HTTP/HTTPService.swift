@@ -27,6 +27,10 @@ enum RequestPlan: Sendable {
     case answer(Response)
     /// The body is gathered in memory, at most so many bytes, and then decided on.
     case gather(limit: Int, then: @Sendable (_ body: [UInt8]) -> Outcome)
+    /// As `gather`, and so for every further request with the same head on the same connection.
+    ///
+    /// `then` is also told when the head of its request was looked at, on the monotonic clock.
+    case repeatable(limit: Int, then: KnownHead.Continuation)
     /// The body, at most so many bytes, is read by whoever `start` hands the reader to, on a thread of its own, while it
     /// arrives. What is not read is dropped before the answer goes out.
     case stream(limit: Int64, start: @Sendable (_ body: BodyReader) -> Outcome)

@@ -22,12 +22,12 @@ final class AcceptedAnswers: Sendable {
     init(state: String) { self.state = state }
 
     /// The answer that an installed package may start.
-    func answer(for package: InstalledPackage) -> Response {
-        let (digest, publisher) = (package.facts.digest, package.facts.certificate.publisher)
+    func answer(for package: PackageExcerpt) -> Response {
+        let (digest, publisher) = (package.installed.facts.digest, package.installed.facts.certificate.publisher)
         let part = parts[Int(truncatingIfNeeded: digest.shardNumber & 15)]
         let known = part.withLock { $0[digest] }
         if let known, known.publisher == publisher { return known.answer }
-        var answer = CheckAnswer.accepted(package, state: state)
+        var answer = CheckAnswer.accepted(package.installed, state: state)
         answer.kept = KeptAnswer(answer)
         let entry = Entry(publisher: publisher, answer: answer)
         part.withLock { entries in

@@ -14,7 +14,7 @@ struct Call: Sendable {
     /// The parameters.
     let arguments: QueryArguments
     /// When the request's head was looked at, on the monotonic clock.
-    let started: UInt64
+    var started: UInt64
     /// The body, where the route takes a document.
     var body: [UInt8] = []
     /// The answer that is waited for, where another thread gives it.

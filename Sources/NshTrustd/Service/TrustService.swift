@@ -139,9 +139,10 @@ final class TrustService: HTTPService {
             return .gather(limit: 0) { [self] _ in outcome(call) }
         case .document(_, let limit):
             try require(["application/json"], head)
-            return .gather(limit: limit) { [self] body in
+            return .repeatable(limit: limit) { [self] body, started in
                 var call = call
                 call.body = body
+                call.started = started
                 return outcome(call)
             }
         case .package:

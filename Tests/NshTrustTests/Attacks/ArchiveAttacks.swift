@@ -213,7 +213,9 @@ import Testing
         try host.directory.write("outside/deep/keep", [1])
         try host.open(PackageBuilder(build: 1))
         try host.open(PackageBuilder(build: 2))
-        let tree = try host.core.store.read { try $0.installedPackages(of: nil) }.first { $0.app.build == 1 }?.tree
+        let tree = try host.core.store.read { try $0.installedPackages(after: nil, apps: 1000) }.first {
+            $0.app.build == 1
+        }?.tree
         let path = "state/" + (try #require(tree))
         if how == "prune" {
             try FileManager.default.removeItem(atPath: host.directory.path + "/" + path)

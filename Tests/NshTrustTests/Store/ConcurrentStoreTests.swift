@@ -77,7 +77,7 @@ import Testing
         }
         try shared.read { (snapshot) throws in
             #expect(try snapshot.acceptedBuilds(after: nil, limit: 9).map(\.build) == [40])
-            let installed = try snapshot.installedPackages(of: nil).map(\.facts.build)
+            let installed = try snapshot.installedPackages(after: nil, apps: 1000).map(\.facts.build)
             #expect(try snapshot.events(after: 0, limit: 99).events.count == installed.count)
             #expect(installed.last == 40)
         }
@@ -135,7 +135,7 @@ import Testing
         }
         let fixture = try StoreFixture(directory)
         #expect(directory.names("state/staging").isEmpty && !directory.exists("state/set-aside/com.example.app2"))
-        for package in try fixture.store.read({ try $0.installedPackages(of: nil) }) {
+        for package in try fixture.store.read({ try $0.installedPackages(after: nil, apps: 1000) }) {
             #expect(try fixture.trees.isWhole(package.tree, manifest: package.facts.manifest))
         }
         #expect(try fixture.store.problems() == [])

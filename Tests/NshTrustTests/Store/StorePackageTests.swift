@@ -20,9 +20,9 @@ import Testing
         try fixture.store.read { (snapshot) throws in
             #expect(try snapshot.installedPackage(chain.digest) == package)
             #expect(try snapshot.installedPackages(of: package.app.id) == [package])
-            #expect(try snapshot.installedPackages(of: nil) == [package])
+            #expect(try snapshot.installedPackages(after: nil, apps: 1000) == [package])
             #expect(try snapshot.hasAccepted(package: chain.digest))
-            #expect(try snapshot.certificateEnvelopes() == [chain.certificate.envelope])
+            #expect(try snapshot.certificates(afterRow: 0, limit: 9).map(\.envelope) == [chain.certificate.envelope])
             let accepted = try snapshot.acceptedBuild(of: package.app.id)
             #expect(
                 accepted
@@ -84,7 +84,7 @@ import Testing
                     event: StoreFixture.event(.opened))
             }
         }
-        #expect(try fixture.store.read { try $0.certificateEnvelopes().count } == 1)
+        #expect(try fixture.store.read { try $0.certificates(afterRow: 0, limit: 9).count } == 1)
     }
 
     @Test func remembersRootsOnceAndTheGreatestThreshold() throws {
@@ -112,7 +112,8 @@ import Testing
         try fixture.record(build: 6)
         #expect(try fixture.store.problems() == [])
         try fixture.store.inspect { try $0.script(change) }
-        #expect(code { _ = try fixture.store.read { try $0.installedPackages(of: nil) } } == "storeCorrupt")
+        #expect(
+            code { _ = try fixture.store.read { try $0.installedPackages(after: nil, apps: 1000) } } == "storeCorrupt")
         #expect(try !fixture.store.problems().isEmpty)
     }
 

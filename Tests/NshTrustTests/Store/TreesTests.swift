@@ -196,7 +196,7 @@ import Testing
         #expect(directory.names("state/apps/com.example.other").count == 1)
         #expect(directory.names("state/staging").isEmpty)
         try fixture.store.read { (snapshot) throws in
-            #expect(try snapshot.installedPackages(of: nil).map(\.facts.build) == [3, 9])
+            #expect(try snapshot.installedPackages(after: nil, apps: 1000).map(\.facts.build) == [3, 9])
             #expect(try snapshot.events(after: 0, limit: 99).events.filter { $0.event.kind == .treeRemoved }.count == 2)
         }
     }

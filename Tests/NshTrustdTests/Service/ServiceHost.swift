@@ -89,6 +89,11 @@ final class ServiceHost: Sendable {
             response =
                 body.count > limit
                 ? service.refusal(.bodyTooLarge(limit: Int64(limit))) : try Self.wait(for: then(body))
+        case .repeatable(let limit, let then):
+            response =
+                body.count > limit
+                ? service.refusal(.bodyTooLarge(limit: Int64(limit)))
+                : try Self.wait(for: then(body, MonotonicTime.nanoseconds()))
         case .stream(_, let start):
             let reader = BodyReader()
             let outcome = start(reader)
