@@ -8,8 +8,9 @@ CASES ?= 100000
 BENCH := $(if $(QUICK),--quick,--write)
 TOOL := .build/release/nsh-pkgtool
 DAEMON := .build/release/nsh-trustd
-# Types are named directly instead of by text that the runtime looks up at each start (docs/decisions/0012).
-RELEASE := swift build -c release --static-swift-stdlib --disable-local-rpath \
+# Without Foundation, and with types named directly instead of by text that the runtime looks up at each start:
+# docs/decisions/0012.
+RELEASE := swift build -c release --static-swift-stdlib --disable-local-rpath --disable-default-traits \
 	-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
 # The sanitizers' builds have folders of their own: they never mix with the plain ones.
 SANITIZED_TEST := SWIFT_BACKTRACE=enable=no swift test --disable-xctest

@@ -60,6 +60,12 @@ let package = Package(
         .executable(name: "nsh-pkgtool", targets: ["nsh-pkgtool"]),
         .executable(name: "nsh-trustd", targets: ["nsh-trustd"]),
     ],
+    traits: [
+        .trait(
+            name: "Foundation",
+            description: "URL in the public API is Foundation's; without it, as in tool and daemon, a type of our own."),
+        .default(enabledTraits: ["Foundation"]),
+    ],
     targets: [
         library("CSodium", "libsodium-dev", "libsodium"),
         library("CSQLite", "libsqlite3-dev", "sqlite3"),
@@ -109,7 +115,8 @@ let package = Package(
             name: "TestSupport", dependencies: ["NshTrust", "CSodium", "CSQLite", "CZstd"], path: "Tests/TestSupport",
             swiftSettings: strict),
         .testTarget(
-            name: "NshTrustTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive", "CSodium"],
+            name: "NshTrustTests",
+            dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive", "CSodium", "CLinux"],
             swiftSettings: strict),
         .testTarget(
             name: "NshPublishingTests", dependencies: ["NshTrust", "NshPublishing", "TestSupport", "CArchive"],

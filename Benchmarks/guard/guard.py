@@ -42,9 +42,9 @@ ADVICE = "make bench-guard ACCEPT=1 writes down the new counts; say in the commi
 class Operation:
     """One thing that is counted: a command, what must be there before it, and how often it does the thing."""
 
-    def __init__(self, name, words, before=(), baseline=None, times=1, traced=True, counted=True):
+    def __init__(self, name, words, before=(), baseline=None, times=1, traced=True):
         self.name, self.words, self.before = name, words, before
-        self.baseline, self.times, self.traced, self.counted = baseline, times, traced, counted
+        self.baseline, self.times, self.traced = baseline, times, traced
 
 
 def operations():
@@ -64,10 +64,10 @@ def operations():
         Operation("verify, 100 KB", verify("small.nshpkg")),
         Operation("verify, 100 KB, zstd", verify("small-zstd.nshpkg")),
         Operation("verify, 1,000 files", verify("many.nshpkg")),
-        Operation("open, 100 KB, first of a store", opened("small.nshpkg"), [fresh], counted=False),
-        Operation("open, 100 KB, zstd", opened("small-zstd.nshpkg"), [fresh, listed], counted=False),
-        Operation("open, 1,000 files", opened("many.nshpkg"), [fresh, listed], counted=False),
-        Operation("open again, 100 KB", opened("small.nshpkg"), [fresh, listed], counted=False),
+        Operation("open, 100 KB, first of a store", opened("small.nshpkg"), [fresh]),
+        Operation("open, 100 KB, zstd", opened("small-zstd.nshpkg"), [fresh, listed]),
+        Operation("open, 1,000 files", opened("many.nshpkg"), [fresh, listed]),
+        Operation("open again, 100 KB", opened("small.nshpkg"), [fresh, listed]),
         Operation("verify with a list of 10,000 keys", verify("small.nshpkg") + ["--state", "listed"]),
         Operation("check in-process", probe("check", 220), baseline=probe("check", 20), times=200, traced=False),
         Operation("list look-up", probe("lookup", 220), baseline=probe("lookup", 20), times=200, traced=False),
@@ -161,7 +161,7 @@ def measure(work):
     counts = {}
     for operation in operations():
         row = counts[operation.name] = {}
-        if has_valgrind and operation.counted:
+        if has_valgrind:
             row["instructions"] = instructions(work, operation)
         if has_strace and operation.traced:
             row["systemCalls"] = system_calls(work, operation)

@@ -118,7 +118,7 @@ extension FuzzTarget {
             let line = JSONLine.text(description.object)
             let read = try WireReader(parsing: Array(line.utf8), subject: "the line").object
             try require(read == description.object, "a line of JSON says something else than was described")
-            let roots = Bench.roots.map { NamedRoot(key: $0, path: "root.pub") }
+            let roots = Bench.roots.compactMap { RootKey($0) }.map { NamedRoot(root: $0, path: "root.pub") }
             let inspection = Inspection(roots: TrustedRoots(roots: roots), policy: Policy(), clock: Bench.now)
             switch inspection.judge(inspected) {
             case .refused(let failure): try requireSafe(failure.message)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <linux/openat2.h>
 #include <malloc.h>
@@ -37,7 +38,32 @@ static int open_how(int directory, const char *path, int flags, unsigned int mod
 }
 
 int nsh_open_beneath(int directory, const char *path, int flags, unsigned int mode) {
-    return open_how(directory, path, flags, mode, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    int result = open_how(directory, path, flags, mode, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+    return result == -ENOSYS ? nsh_walk_beneath(directory, path, flags, mode) : result;
+}
+
+int nsh_walk_beneath(int directory, const char *path, int flags, unsigned int mode) {
+    if (*path == 0) return -ENOENT;
+    if (*path == '/') return -EXDEV;
+    int at = directory;
+    while (1) {
+        char name[NAME_MAX + 1];
+        size_t length = strcspn(path, "/");
+        const char *rest = path + length + strspn(path + length, "/");
+        int result = -ENAMETOOLONG;
+        if (length <= NAME_MAX) {
+            memcpy(name, path, length);
+            name[length] = 0;
+            /* Out of the directory no name leads but this one, and links, which are not followed. */
+            if (strcmp(name, "..") == 0) result = -EXDEV;
+            else if (*rest) result = nsh_openat(at, name, O_PATH | O_DIRECTORY | O_NOFOLLOW, 0);
+            else result = nsh_openat(at, name, flags | O_NOFOLLOW | (path[length] ? O_DIRECTORY : 0), mode);
+        }
+        if (at != directory) close(at);
+        if (result < 0 || *rest == 0) return result;
+        at = result;
+        path = rest;
+    }
 }
 
 int nsh_open_no_magic_links(int directory, const char *path, int flags) {

@@ -45,11 +45,12 @@ package enum OptionReader {
                 letter: letter(of: options[index], index))
         }
         // "-": operands in their order; ":": a missing value is told from an unknown option.
-        let letters =
-            "-:"
-            + options.compactMap { option in
-                option.letter.map { "\($0)" + (option.value == nil ? "" : ":") }
-            }.joined()
+        var letters = "-:"
+        for option in options {
+            guard let letter = option.letter else { continue }
+            letters.append(letter)
+            if option.value != nil { letters += ":" }
+        }
 
         var elements: [CommandLineElement] = []
         var restart: Int32 = 1

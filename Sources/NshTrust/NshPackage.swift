@@ -1,4 +1,6 @@
+#if Foundation
 public import FoundationEssentials
+#endif
 
 /// A package that was verified, extracted and accepted, to be taken once by an engine.
 ///
@@ -47,6 +49,9 @@ public final class NshPackage: Sendable {
     /// - Spec: APP-6, APP-7
     public let storageDirectoryName: String
 
+    /// The extracted tree's path, as `directory` has it, for tool and daemon, which make no URL of it.
+    package let path: String
+
     private let facts: PackageFacts
     private let core: TrustCore
     private let lease: Locked<TreeLease?>
@@ -55,6 +60,7 @@ public final class NshPackage: Sendable {
     init(chain: VerifiedChain, directory: String, report: NshReport, lease: TreeLease, core: TrustCore) {
         info = Info(chain.header.app)
         self.directory = URL(fileURLWithPath: directory, isDirectory: true)
+        path = directory
         capabilities = NshCapabilities(chain.header.capabilities)
         digest = chain.digest.hex
         storageDirectoryName = chain.header.app.id.directoryName

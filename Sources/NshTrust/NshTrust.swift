@@ -1,4 +1,6 @@
+#if Foundation
 public import FoundationEssentials
+#endif
 
 /// A trust store and the verifier of signed packages that works with it.
 ///

@@ -1,5 +1,8 @@
-public import FoundationEssentials
 public import NshTrust
+
+#if Foundation
+public import FoundationEssentials
+#endif
 
 /// A package that the daemon has verified, extracted and accepted, held so that its tree stays on disk for as long as
 /// this value lives.

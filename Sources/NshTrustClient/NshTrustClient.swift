@@ -1,6 +1,9 @@
-public import FoundationEssentials
 public import NshTrust
 import NshTrustWire
+
+#if Foundation
+public import FoundationEssentials
+#endif
 
 /// A client of `nsh-trustd`, the daemon that keeps a trust store and decides about packages for the engines of a machine.
 ///

@@ -1,6 +1,9 @@
-public import FoundationEssentials
 public import NshTrust
 import NshTrustWire
+
+#if Foundation
+public import FoundationEssentials
+#endif
 
 /// The daemon's answer to the question whether an installed package may start now.
 public struct NshVerdict: Hashable, Sendable {

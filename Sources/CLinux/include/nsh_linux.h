@@ -16,6 +16,9 @@ int nsh_o_tmpfile(void);
 /* openat2 beneath a directory: no symbolic or magic links, never out of the directory. */
 int nsh_open_beneath(int directory, const char *path, int flags, unsigned int mode);
 
+/* The same without openat2, one name after the other: for sandboxes and tools that do not know the call (ENOSYS). */
+int nsh_walk_beneath(int directory, const char *path, int flags, unsigned int mode);
+
 /* openat2 of a caller's path: magic links refused, symbolic links followed. */
 int nsh_open_no_magic_links(int directory, const char *path, int flags);
 

@@ -66,7 +66,7 @@ struct Judging {
     /// - Throws: `limitExceeded` for more roots than may be pinned, `badRequest`.
     func verification() throws -> Verification {
         var pinned = PinnedRoots(limit: options.limits.pinnedRoots)
-        for key in roots.keys { try pinned.add(key) }
+        for named in roots.roots { try pinned.add(named.root) }
         return Verification(roots: pinned.keys, policy: try options.policy(), lists: lists, clock: clock)
     }
 

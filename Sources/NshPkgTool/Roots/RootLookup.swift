@@ -3,10 +3,13 @@ import NshTrust
 
 /// A root key and the file that names it.
 struct NamedRoot: Hashable, Sendable {
-    /// The key.
-    let key: PublicKey
+    /// The key, found fit to be a root.
+    let root: RootKey
     /// The file it was read from.
     let path: String
+
+    /// The key.
+    var key: PublicKey { root.key }
 }
 
 /// The roots that this machine or this command line trusts, and what stood in the way of others.
@@ -106,10 +109,10 @@ enum RootLookup {
     private static func add(_ file: String, to found: inout TrustedRoots) {
         do {
             let key = try KeyFiles.publicKey(at: file)
-            guard key.isUsableAsRoot else {
+            guard let root = RootKey(key) else {
                 throw Refusal.malformed("\(Terminal.safe(file)) holds a weak key that cannot be a root")
             }
-            if !found.keys.contains(key) { found.roots.append(NamedRoot(key: key, path: file)) }
+            if !found.keys.contains(key) { found.roots.append(NamedRoot(root: root, path: file)) }
         } catch {
             found.bad.append(TrustedRoots.BadFile(path: file, failure: Failure(error)))
         }

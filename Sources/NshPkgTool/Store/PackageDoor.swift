@@ -1,4 +1,3 @@
-import FoundationEssentials
 import NshTrust
 import NshTrustWire
 
@@ -88,7 +87,7 @@ final class LocalJudge: PackageDoor {
 
     func open(_ file: String, _ monitor: Monitor) throws -> (report: NshReport, directory: String) {
         let package = try requiredCore().open(path: file, lists: judging.lists, monitor: monitor)
-        return (package.report, package.directory.path)
+        return (package.report, package.path)
     }
 
     func applyRevocations(_ bytes: consuming [UInt8]) throws -> NshRevocationUpdate {

@@ -15,10 +15,11 @@ enum PinnedStore {
         _ path: String, _ judging: Judging, isReadOnly: Bool, _ console: Console
     ) throws -> TrustCore {
         let core = try TrustCore(
-            directory: path, options: judging.options, access: isReadOnly ? .readOnly : .readWrite)
+            directory: path, options: judging.options, access: isReadOnly ? .readOnly : .readWrite,
+            users: .oneThread)
         for root in judging.roots.roots {
             do {
-                try core.addRoot(root.key)
+                try core.addRoot(root.root)
             } catch let refusal as Refusal where refusal.code == .rootWithdrawn {
                 try console.warning("\(Terminal.safe(root.path)) is passed over: \(refusal.message)")
             }

@@ -25,19 +25,20 @@ package final class TrustCore: Sendable {
     ///   - options: What the host asks for.
     ///   - access: `readOnly` neither makes nor migrates anything: `verify` against a store that may be another user's.
     ///   - modes: Permissions of what is made.
+    ///   - users: Whether more than one thread will use the store.
     /// - Throws: `Trouble`: `badRequest`, `storeUnsafe`, `storeCorrupt`, `storeNewer`, `storeBusy`, `storeFull`,
     ///   `noSuchFile`, `ioFailure`.
     /// - Spec: STO-3, POL-16
     package init(
         directory: String, options: NshTrust.Options, access: StateDirectory.Access = .readWrite,
-        modes: StateDirectory.Modes = .library
+        modes: StateDirectory.Modes = .library, users: StoreUsers = .manyThreads
     ) throws {
         self.options = options
         policy = try options.policy()
         clock = options.clock.map { WallClock($0) } ?? .system
         state = try StateDirectory.open(directory, modes: modes, access: access)
         store = try state.openStore(
-            busyTimeoutSeconds: Double(options.busyTimeoutSeconds), durability: options.durability)
+            busyTimeoutSeconds: Double(options.busyTimeoutSeconds), durability: options.durability, users: users)
         pool = WorkerPool()
         followers = StoreFollowers(state)
         pinned = Locked(PinnedRoots(limit: options.limits.pinnedRoots))
@@ -69,11 +70,14 @@ package final class TrustCore: Sendable {
     }
 
     /// Trusts a root.
-    package func addRoot(_ key: PublicKey) throws {
+    package func addRoot(_ key: PublicKey) throws { try addRoot(try PinnedRoots.root(key)) }
+
+    /// Trusts a root.
+    package func addRoot(_ root: RootKey) throws {
         // Judged before it is written down, and pinned after: a call that throws has pinned nothing.
         var judged = pinned.withLock { $0 }
-        try add(key, to: &judged)
-        try pinned.withLock { try $0.add(key) }
+        try add(root, to: &judged)
+        try pinned.withLock { try $0.add(root) }
     }
 
     /// Trusts exactly these roots from now on, and no others.
@@ -90,7 +94,7 @@ package final class TrustCore: Sendable {
         var refused: [(key: PublicKey, refusal: Refusal)] = []
         for key in keys {
             do {
-                try add(key, to: &judged)
+                try add(try PinnedRoots.root(key), to: &judged)
             } catch let refusal as Refusal {
                 refused.append((key, refusal))
             }
@@ -101,12 +105,13 @@ package final class TrustCore: Sendable {
     }
 
     /// Adds a root that no list in force withdraws, and writes down that it was trusted here when that is new.
-    private func add(_ key: PublicKey, to roots: inout PinnedRoots) throws {
+    private func add(_ root: RootKey, to roots: inout PinnedRoots) throws {
+        let key = root.key
         let (withdrawal, isNew) = try store.read { state in
             (try state.withdrawals(ofRoot: key.hash).first, try !state.rootsSeen().contains { $0.key == key })
         }
         if let withdrawal { throw Refusal(.rootWithdrawn, "root \(key.id) was withdrawn by \(withdrawal)") }
-        try roots.add(key)
+        try roots.add(root)
         guard isNew, state.access == .readWrite else { return }
         let event = newEvent(
             .rootAdded, by: .thisProcess, digest: key.hash,

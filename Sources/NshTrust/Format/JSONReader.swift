@@ -62,19 +62,24 @@ package struct JSONReader {
     ///   - optional: The names that may be absent.
     ///   - member: Reads the value of the name that it is handed.
     /// - Throws: `malformed`.
-    package mutating func members<Name: RawRepresentable<String> & CaseIterable & Hashable>(
-        of type: Name.Type, optional: Set<Name> = [],
+    package mutating func members<Name: RawRepresentable<String> & CaseIterable & Equatable>(
+        of type: Name.Type, optional: [Name] = [],
         _ member: (inout JSONReader, Name) throws(Refusal) -> Void
     ) throws(Refusal) {
-        var missing = Set(Name.allCases)
+        let names = Array(Name.allCases)
+        var isRead = [Bool](repeating: false, count: names.count)
         try object { (reader: inout JSONReader, name: [UInt8]) throws(Refusal) in
-            guard let known = Name.allCases.first(where: { $0.rawValue.utf8.elementsEqual(name) }) else {
+            guard let known = names.firstIndex(where: { $0.rawValue.utf8.elementsEqual(name) }) else {
                 throw reader.malformed("the name “\(Printable.escaped(bytes: name, limit: 40))” is not known")
             }
-            missing.remove(known)
-            try member(&reader, known)
+            isRead[known] = true
+            try member(&reader, names[known])
         }
-        if let name = missing.subtracting(optional).map(\.rawValue).min() {
+        var missing: String?
+        for (name, isRead) in zip(names, isRead) where !isRead && !optional.contains(name) {
+            missing = min(missing ?? name.rawValue, name.rawValue)
+        }
+        if let name = missing {
             if depth == 0 { wrongMember = Array(name.utf8) }
             throw malformed("“\(name)” is missing")
         }

@@ -16,27 +16,32 @@ package struct PinnedRoots: Sendable {
     /// - Throws: `malformed` for anything but base64 of 32 bytes with at most one line feed after it, and for a key that
     ///   cannot be a root.
     /// - Spec: KEY-1, KEY-2
-    package static func key(fromFile content: [UInt8]) throws(Refusal) -> PublicKey {
+    package static func key(fromFile content: [UInt8]) throws(Refusal) -> RootKey {
         guard let key = PublicKey(fileContent: content) else {
             throw .malformed("a root key is base64 of 32 bytes, the content of a .pub file")
         }
-        guard key.isUsableAsRoot else {
+        return try root(key)
+    }
+
+    /// Judges a key that is to be a root.
+    ///
+    /// - Throws: `malformed` for one that cannot be.
+    /// - Spec: KEY-2
+    package static func root(_ key: PublicKey) throws(Refusal) -> RootKey {
+        guard let root = RootKey(key) else {
             throw .malformed("root \(key.id) is no point that an honest key has: anybody could sign by it")
         }
-        return key
+        return root
     }
 
     /// Adds a key; one that is there already changes nothing.
     ///
-    /// - Throws: `malformed` for a key that cannot be a root, `limitExceeded` for one too many.
-    package mutating func add(_ key: PublicKey) throws(Refusal) {
-        if keys.contains(key) { return }
-        guard key.isUsableAsRoot else {
-            throw .malformed("root \(key.id) is no point that an honest key has: anybody could sign by it")
-        }
+    /// - Throws: `limitExceeded` for one too many.
+    package mutating func add(_ root: RootKey) throws(Refusal) {
+        if keys.contains(root.key) { return }
         guard keys.count < limit else {
             throw Refusal(.limitExceeded, "\(keys.count) roots are trusted, the limit is \(limit)")
         }
-        keys.append(key)
+        keys.append(root.key)
     }
 }

@@ -27,14 +27,18 @@ package final class SQLiteTrustStore: TrustStore {
 
     private init(
         state: StateDirectory, schema: Schema, busyTimeoutSeconds: Double, durability: Durability,
-        first: SQLiteConnection
+        users: StoreUsers, first: SQLiteConnection
     ) {
         self.state = state
         self.schema = schema
         self.busyTimeoutSeconds = busyTimeoutSeconds
         self.durability = durability
-        reader = Locked(Slot(connection: state.access == .readOnly ? first : nil))
-        writer = Locked(Slot(connection: state.access == .readOnly ? nil : first))
+        let opened = Locked(Slot(connection: first))
+        switch users {
+        case .oneThread: (reader, writer) = (opened, opened)
+        case .manyThreads where state.access == .readOnly: (reader, writer) = (opened, Locked(Slot()))
+        case .manyThreads: (reader, writer) = (Locked(Slot()), opened)
+        }
     }
 
     /// Opens the store of a state directory; with write access makes it when there is none, and brings an older one up to
@@ -44,24 +48,28 @@ package final class SQLiteTrustStore: TrustStore {
     ///   - state: The directory.
     ///   - busyTimeoutSeconds: How long locks of other processes are waited for.
     ///   - durability: What a commit survives.
+    ///   - users: Whether more than one thread will use the store.
     /// - Returns: The store.
     /// - Throws: `noSuchFile` when there is none and none may be made; `storeCorrupt`, `storeNewer`, `storeUnsafe`,
     ///   `storeBusy`, `storeFull`, `ioFailure`.
     /// - Spec: STO-4, STO-5, STO-6
     package static func open(
-        in state: StateDirectory, busyTimeoutSeconds: Double = 30, durability: Durability = .powerLoss
+        in state: StateDirectory, busyTimeoutSeconds: Double = 30, durability: Durability = .powerLoss,
+        users: StoreUsers = .manyThreads
     ) throws(Trouble) -> SQLiteTrustStore {
-        try open(in: state, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability, schema: .current)
+        try open(
+            in: state, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability, users: users, schema: .current)
     }
 
     static func open(
-        in state: StateDirectory, busyTimeoutSeconds: Double, durability: Durability = .powerLoss, schema: Schema
+        in state: StateDirectory, busyTimeoutSeconds: Double, durability: Durability = .powerLoss,
+        users: StoreUsers = .manyThreads, schema: Schema
     ) throws(Trouble) -> SQLiteTrustStore {
         let opening = StoreOpening(
             state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability)
         return SQLiteTrustStore(
             state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability,
-            first: try opening.connect())
+            users: users, first: try opening.connect())
     }
 
     /// Runs the body on one consistent snapshot; it must neither outlive the body nor be used to commit inside it.

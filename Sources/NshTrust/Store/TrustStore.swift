@@ -49,15 +49,25 @@ extension StateDirectory {
     /// - Parameters:
     ///   - busyTimeoutSeconds: How long locks of other processes are waited for.
     ///   - durability: What a commit survives.
+    ///   - users: Whether more than one thread will use the store.
     /// - Returns: The store.
     /// - Throws: `noSuchFile` when there is none and none may be made; `storeCorrupt`, `storeNewer`, `storeUnsafe`,
     ///   `storeBusy`, `storeFull`, `ioFailure`.
     /// - Spec: STO-4, STO-5, STO-6
     package func openStore(
-        busyTimeoutSeconds: Double = 30, durability: Durability = .powerLoss
+        busyTimeoutSeconds: Double = 30, durability: Durability = .powerLoss, users: StoreUsers = .manyThreads
     ) throws(Trouble) -> any TrustStore {
-        try SQLiteTrustStore.open(in: self, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability)
+        try SQLiteTrustStore.open(
+            in: self, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability, users: users)
     }
+}
+
+/// How many threads of this process use a store.
+package enum StoreUsers: Hashable, Sendable {
+    /// One, which asks or changes one thing after another: what is opened for it serves for both.
+    case oneThread
+    /// Several: who asks does not wait for who changes.
+    case manyThreads
 }
 
 /// One consistent view of the store.

@@ -37,6 +37,7 @@ enum RootFiles {
         let status = try FileStatus.of(descriptor: file.raw, directory.shown(name))
         if let exposure = status.exposure { throw Trouble(.storeUnsafe, "\(directory.shown(name)): \(exposure)") }
         return try PinnedRoots.key(
-            fromFile: try file.contents(limit: maximumBytes, directory.shown(name)))
+            fromFile: try file.contents(limit: maximumBytes, directory.shown(name))
+        ).key
     }
 }

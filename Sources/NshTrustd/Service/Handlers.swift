@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import NshTrust
 import NshTrustWire
@@ -84,7 +83,7 @@ enum Handlers {
             }
         }
         service.leases.keep(package)
-        let directory = package.directory.path
+        let directory = package.path
         return Response(
             VerdictDocument(
                 accepted: package.report, directory: directory, lease: "\(directory)/\(TreeLease.fileName)"

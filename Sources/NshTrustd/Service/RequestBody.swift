@@ -117,8 +117,8 @@ enum RequestBody {
     private static let digestEnd: StaticString = #""}"#
 
     /// Reads a document of a fixed set of names.
-    private static func members<Name: RawRepresentable<String> & CaseIterable & Hashable>(
-        _ body: [UInt8], of type: Name.Type, optional: Set<Name> = [],
+    private static func members<Name: RawRepresentable<String> & CaseIterable & Equatable>(
+        _ body: [UInt8], of type: Name.Type, optional: [Name] = [],
         _ member: (inout JSONReader, Name) throws(Refusal) -> Void
     ) throws(Problem) {
         try document(body) { (reader: inout JSONReader) throws(Refusal) in

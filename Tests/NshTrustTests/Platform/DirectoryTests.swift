@@ -1,3 +1,4 @@
+import CLinux
 import FoundationEssentials
 import Glibc
 import TestSupport
@@ -33,6 +34,31 @@ import Testing
     @Test(arguments: ["..", "a/../../x", "/etc", "link/x"]) func neverLeavesTheDirectory(path: String) throws {
         #expect(symlink("/etc", temporary.path("link")) == 0 && mkdir(temporary.path("a"), 0o700) == 0)
         #expect(code { _ = try directory().directory(beneath: path) } == "storeUnsafe")
+    }
+
+    /// Where the system does not know openat2, the names are walked one by one.
+    @Test(arguments: ["a", "a/b", "a//b/", "a/file", ".", "none", "a/none", "none/b", "a/file/", "a/file/b"])
+    func walksNamesAsTheSystemDoes(path: String) throws {
+        #expect(mkdir(temporary.path("a"), 0o700) == 0 && mkdir(temporary.path("a/b"), 0o700) == 0)
+        try write("x", to: "a/file")
+        let directory = try directory()
+        let opened = nsh_open_beneath(directory.raw, path, O_RDONLY, 0)
+        let walked = nsh_walk_beneath(directory.raw, path, O_RDONLY, 0)
+        guard opened >= 0, walked >= 0 else {
+            #expect(opened == walked)
+            return
+        }
+        let one = OwnedDescriptor(owning: opened)
+        let other = OwnedDescriptor(owning: walked)
+        let expected = try FileStatus.of(descriptor: one.raw, path).identity
+        #expect(try FileStatus.of(descriptor: other.raw, path).identity == expected)
+    }
+
+    @Test(arguments: ["..", "a/../..", "a/..", "/etc", "/", "link", "link/hostname", "a/link", ""])
+    func walkingNeverLeavesTheDirectory(path: String) throws {
+        #expect(mkdir(temporary.path("a"), 0o700) == 0)
+        #expect(symlink("/etc", temporary.path("link")) == 0 && symlink("..", temporary.path("a/link")) == 0)
+        #expect(nsh_walk_beneath(try directory().raw, path, O_RDONLY, 0) < 0)
     }
 
     @Test func opensOnlyRegularFiles() throws {

@@ -120,6 +120,22 @@ import Testing
         #expect(try store.inspect { try $0.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'extra'") } == 0)
     }
 
+    @Test(arguments: [StateDirectory.Access.readWrite, .readOnly]) func storeOfOneThreadIsOneConnection(
+        access: StateDirectory.Access
+    ) throws {
+        let state = directory.path("state")
+        _ = try SQLiteTrustStore.open(in: try StateDirectory.open(state))
+        let store = try SQLiteTrustStore.open(
+            in: try StateDirectory.open(state, access: access), users: .oneThread)
+        if access == .readWrite { try store.commit { try $0.record(StoreFixture.event(.refused)) } }
+        #expect(try store.read { try $0.newestEvent() } == (access == .readWrite ? 1 : 0))
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { number in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)"))?
+                .hasSuffix(directory.path("state/trust.sqlite")) ?? false
+        }
+        #expect(open.count == 1)
+    }
+
     @Test(.rules("STO-5"), arguments: [(EIO, "ioFailure"), (0, "storeCorrupt"), (ENOENT, "storeCorrupt")])
     func readThatFailedIsNotTakenForDamage(systemError: Int32, expected: String) {
         for result in [11, 26] as [Int32] {  // SQLITE_CORRUPT, SQLITE_NOTADB
