@@ -111,7 +111,7 @@ def explore(defines: dict, breaking: str = "", table: bool = False) -> dict:
 
 def reading(out: str) -> dict:
     """Reads the explorer's summary."""
-    number = lambda pattern: int((re.findall(pattern, out) or ["0"])[0])
+    number = lambda pattern: int(float((re.findall(pattern, out) or ["0"])[0]))
     fallen = re.search(r"pan:\d+: (.*?)(?: \(at depth \d+\))?$", out, re.MULTILINE)
     claim = None
     if fallen:
@@ -119,7 +119,7 @@ def reading(out: str) -> dict:
         claim = named[-1] if named and "assertion" in fallen[1] else fallen[1]
     whole = "errors: 0" in out and "Search not completed" not in out and "max search depth too small" not in out
     factor = (re.findall(r"hash factor: ([\d.]+)", out) or ["none"])[0]
-    return {"states": number(r"(\d+) states, stored"), "depth": number(r"depth reached (\d+)"), "claim": claim,
+    return {"states": number(r"([\d.e+]+) states, stored"), "depth": number(r"depth reached (\d+)"), "claim": claim,
             "factor": factor, "whole": whole, "out": out}
 
 
