@@ -122,8 +122,10 @@ private final class CheckingThread {
                 hasFailed = true
                 failure.withLock { $0 = error }
             }
-            giveBack()
+            // Behind the last batch no piece was handed out whole: one given back too often would be filled once more, with
+            // nobody there to take it.
             if batch.isLast { return }
+            giveBack()
         }
     }
 }

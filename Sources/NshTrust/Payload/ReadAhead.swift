@@ -37,6 +37,7 @@ final class ReadAhead<Input: PackageInput>: ChunkSource, @unchecked Sendable {
     private init(_ reader: ChunkReader<Input>, slots count: Int) {
         self.reader = reader
         ring = SlotRing(count: count, byteCount: reader.bufferCount)
+        // Each chunk that waits has a slot: the thread is never kept waiting here, where `finish` would not reach it.
         chunks = Conveyor(count: count)
     }
 
