@@ -196,10 +196,12 @@ def inodes(made, place):
 def read_only(made, place):
     """The disk may only be read: verify works, what changes something is refused, nothing changes."""
     with tmpfs(place, 2 * MIB):
-        state = place / "state"
+        state, two = place / "state", place / "two"
         accepted(made, state, 5)
+        for build in (5, 6):
+            accepted(made, two, build)
         newer = made.list("--package", "11" * 32)
-        before = tree(state)
+        before = tree(place)
         mount("-o", "remount,ro", place)
         done = run("verify", made / "orders-6.nshpkg", "--root", made / "root.pub", "--state", state, "--json")
         check("C23 read-only: verify works", done.status != 0 and str(done))
@@ -208,12 +210,14 @@ def read_only(made, place):
             check(f"C23 read-only: {' '.join(words)} works", done.status != 0 and str(done))
         for words in (["open", made / "orders-6.nshpkg", "--root", made / "root.pub", "--state", state],
                       ["update-revocations", newer, "--root", made / "root.pub", "--state", state],
-                      ["store", "remove", "com.example.orders", "--state", state], ["store", "prune", "--keep", "1", "--state", state],
+                      ["store", "remove", "com.example.orders", "--state", state], ["store", "prune", "--keep", "1", "--state", two],
                       ["open", made / "orders-6.nshpkg", "--root", made / "root.pub", "--state", place / "new"]):
             done = run(*words, "--json")
             check(f"C23 read-only: {' '.join(map(str, words[:2]))} is refused", (done.status, done.code) != (3, "ioFailure") and str(done),
                   "ead-only" not in done.said and "may not be written" not in done.said and f"does not say why: {done}")
-        check("C23 read-only: nothing changed", tree(state) != before and "it did")
+        done = run("store", "prune", "--keep", "1", "--state", state, "--json")
+        check("C23 read-only: a pruning that finds nothing says so", done.status != 0 and str(done))
+        check("C23 read-only: nothing changed", tree(place) != before and "it did")
         mount("-o", "remount,rw", place)
         check("C23 writable again: works", *accepted(made, state, 6))
 
