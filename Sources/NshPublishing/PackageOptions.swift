@@ -66,8 +66,12 @@ public struct PackagingObserver: Sendable {
     /// Told of everything that the publisher should know, at once for all files.
     public var remark: @Sendable (PackagingRemark) -> Void = { _ in }
     /// Told how many bytes are done of how many, over all steps.
+    ///
+    /// By one thread at a time, not always the caller's, which it must not wait for.
     public var progress: @Sendable (_ done: Int64, _ total: Int64) -> Void = { _, _ in }
-    /// Asked at least once for each mebibyte; true stops the work with `cancelled`.
+    /// Asked at least once for each chunk; true stops the work with `cancelled`.
+    ///
+    /// By several threads at once; it must not wait for the calling one.
     public var isCancelled: @Sendable () -> Bool = { false }
 
     /// Makes an observer that watches nothing.

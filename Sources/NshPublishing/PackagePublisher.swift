@@ -76,6 +76,8 @@ public struct PackagePublisher: Sendable {
         let progress = PackingProgress(total: 3 * contents.size, observer: observer)
         let file = try OutputFile(at: output)
         let spool = try SpoolFile(beside: output)
+        // The package is copied from its file on a thread that does not hold it.
+        defer { withExtendedLifetime(spool) {} }
         let header = try PayloadPacker(contents, plan: plan, progress: progress).pack(into: spool)
         let document = try sign(SignedDocument(Envelope(kind: .package, payload: header.serialized)))
         let assembly = PackageAssembly(certificate: certificate, header: document)
