@@ -108,7 +108,7 @@ import Testing
                 }
             }
         }
-        let deadline = MonotonicTime.nanoseconds() + 10_000_000_000
+        let deadline = MonotonicTime.nanoseconds() + 60_000_000_000
         while host.service.events.followerCount > 0, MonotonicTime.nanoseconds() < deadline {
             MonotonicTime.sleep(nanoseconds: 1_000_000)
         }
