@@ -1,4 +1,5 @@
 import Glibc
+import NshTrust
 
 /// Threads of a test's own.
 ///
@@ -18,21 +19,9 @@ public enum OwnThread {
     }
 
     private static func make(_ work: @escaping @Sendable () -> Void) -> pthread_t {
-        let boxed = Unmanaged.passRetained(Work(work))
         var thread: pthread_t = 0
-        let failure = pthread_create(
-            &thread, nil,
-            { work in
-                if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
-                return nil
-            }, boxed.toOpaque())
+        let failure = SystemThread.start(&thread, work)
         guard failure == 0 else { fatalError("no thread: \(failure)") }
         return thread
-    }
-
-    private final class Work: Sendable {
-        let run: @Sendable () -> Void
-
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 }

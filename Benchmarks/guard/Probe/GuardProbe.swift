@@ -23,30 +23,20 @@ struct GuardProbe {
         }
         let others = (1..<(words.count == 7 ? Int(words[6]) ?? 1 : 1)).map { _ in start(ask) }
         print(try ask())
-        for thread in others { pthread_join(thread, nil) }
+        for thread in others { thread.join() }
     }
 
     /// Asks on a thread of its own; a question that fails ends the probe.
-    private static func start(_ ask: @escaping @Sendable () throws -> Int) -> pthread_t {
-        var thread: pthread_t = 0
-        let failed = pthread_create(
-            &thread, nil,
-            { asker in
-                do {
-                    if let asker { _ = try Unmanaged<Asker>.fromOpaque(asker).takeRetainedValue().ask() }
-                } catch {
-                    fatalError("\(error)")
-                }
-                return nil
-            }, Unmanaged.passRetained(Asker(ask)).toOpaque())
-        guard failed == 0 else { fatalError("no thread: \(failed)") }
+    private static func start(_ ask: @escaping @Sendable () throws -> Int) -> HelperThread {
+        let thread = HelperThread {
+            do {
+                _ = try ask()
+            } catch {
+                fatalError("\(error)")
+            }
+        }
+        guard let thread else { fatalError("no thread") }
         return thread
-    }
-
-    private final class Asker: Sendable {
-        let ask: @Sendable () throws -> Int
-
-        init(_ ask: @escaping @Sendable () throws -> Int) { self.ask = ask }
     }
 
     /// Asks whether the package may start; tells how often it might.

@@ -13,18 +13,8 @@ package final class HelperThread {
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let box = Unmanaged.passRetained(Body(body))
         var started: pthread_t = 0
-        let failed = pthread_create(
-            &started, nil,
-            { argument in
-                if let argument { Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run() }
-                return nil
-            }, box.toOpaque())
-        guard failed == 0 else {
-            box.release()
-            return nil
-        }
+        guard SystemThread.start(&started, body) == 0 else { return nil }
         running = started
     }
 
@@ -35,11 +25,5 @@ package final class HelperThread {
         guard let running else { return }
         pthread_join(running, nil)
         self.running = nil
-    }
-
-    /// What the thread runs, in a form that C can carry.
-    private final class Body {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
     }
 }

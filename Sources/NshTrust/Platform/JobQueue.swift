@@ -8,8 +8,6 @@ final class JobQueue: @unchecked Sendable {
 
     /// How long an idle thread waits for work before it ends.
     private static let idleSeconds = 5
-    /// Bytes of a thread's stack; the deepest of our work needs a small part of it.
-    private static let stackBytes = 1 << 20
 
     private let maximumThreads: Int
     private var jobs: [Job] = []
@@ -50,32 +48,13 @@ final class JobQueue: @unchecked Sendable {
             pthread_cond_signal(hasWork)
             return
         }
-        let number = start()
+        let number = SystemThread.startDetached { self.work() }
         if number == 0 {
             threads += 1
         } else if threads == 0 {
             jobs.removeLast()
             throw SystemCall.trouble(number, "cannot start a thread")
         }
-    }
-
-    private func start() -> Int32 {
-        let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
-        defer { attributes.deallocate() }
-        pthread_attr_init(attributes)
-        defer { pthread_attr_destroy(attributes) }
-        pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-        pthread_attr_setstacksize(attributes, Self.stackBytes)
-        var thread: pthread_t = 0
-        let queue = Unmanaged.passRetained(self)
-        let number = pthread_create(
-            &thread, attributes,
-            { queue in
-                if let queue { Unmanaged<JobQueue>.fromOpaque(queue).takeRetainedValue().work() }
-                return nil
-            }, queue.toOpaque())
-        if number != 0 { queue.release() }
-        return number
     }
 
     private func work() {

@@ -30,18 +30,9 @@ final class Housekeeper: Sendable {
     ///
     /// - Throws: `ioFailure` when no thread can be started.
     func begin() throws(Trouble) {
-        let keeper = Unmanaged.passRetained(self)
         var started: pthread_t = 0
-        let number = pthread_create(
-            &started, nil,
-            { keeper in
-                if let keeper { Unmanaged<Housekeeper>.fromOpaque(keeper).takeRetainedValue().work() }
-                return nil
-            }, keeper.toOpaque())
-        guard number == 0 else {
-            keeper.release()
-            throw SystemCall.trouble(number, "cannot start a thread")
-        }
+        let number = SystemThread.start(&started) { self.work() }
+        guard number == 0 else { throw SystemCall.trouble(number, "cannot start a thread") }
         let thread = started
         self.thread.withLock { $0 = thread }
     }

@@ -46,7 +46,7 @@ final class EventHub: Sendable {
         self.onTick = onTick
         watch = StoreWatch(core.state)
         shared.withLock { $0.isRunning = true }
-        if !Threads.start({ self.run() }) {
+        if SystemThread.startDetached({ self.run() }) != 0 {
             shared.withLock { shared in
                 shared.isRunning = false
                 shared.trouble = Trouble(.ioFailure, "the system gives no thread to watch the store")

@@ -93,7 +93,7 @@ final class Lane: @unchecked Sendable {
 
     private func start() -> Bool {
         // The thread waits for the mutex that is held here, and keeps the lane alive for as long as it runs.
-        let isRunning = Threads.start { self.work() }
+        let isRunning = SystemThread.startDetached { self.work() } == 0
         if isRunning { threads += 1 }
         return isRunning
     }
