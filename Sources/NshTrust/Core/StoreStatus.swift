@@ -29,16 +29,14 @@ package struct StoreStatus: Hashable, Sendable {
     /// What has run out or will within thirty days, a sentence each.
     package let warnings: [String]
 
-    /// Warnings of certificates, beyond which none is added.
-    static let maximumWarnings = 1000
-
     /// Looks at a store in short reads, between which others commit: sums and warnings need not be of one moment.
     ///
     /// - Parameters:
     ///   - store: The store.
     ///   - now: The time, in seconds since 1970 UTC.
+    ///   - maximumWarnings: Apps of whose certificates is warned; one sentence says that there are more.
     /// - Throws: A trouble of the store.
-    init(of store: any TrustStore, now: Int64) throws {
+    init(of store: any TrustStore, now: Int64, maximumWarnings: Int = 1000) throws {
         var sum = PackageSum(packages: 0, unpackedSize: 0, row: 0)
         try store.forEachPage(
             { (snapshot, last: PackageSum?) in
@@ -67,7 +65,7 @@ package struct StoreStatus: Hashable, Sendable {
                 try snapshot.newestEvent()
             )
         }
-        warnings = Self.warnings(of: lists, now) + (try Self.warningsOfCertificates(in: store, now))
+        warnings = Self.warnings(of: lists, now) + (try Self.warningsOfCertificates(in: store, now, maximumWarnings))
     }
 
     private static func warnings(of lists: [StoredList], _ now: Int64) -> [String] {
@@ -78,11 +76,13 @@ package struct StoreStatus: Hashable, Sendable {
     }
 
     /// Warns of the certificate of each app's newest installed package, by app.
-    private static func warningsOfCertificates(in store: any TrustStore, _ now: Int64) throws -> [String] {
+    private static func warningsOfCertificates(
+        in store: any TrustStore, _ now: Int64, _ maximumWarnings: Int
+    ) throws -> [String] {
         var ending: [(app: AppID, text: String)] = []
         try store.forEachPage(
             { (snapshot, last: StoredCertificate?) in
-                try snapshot.certificates(afterRow: last?.row ?? 0, limit: StorePage.apps)
+                try snapshot.certificates(afterRow: last?.row ?? 0, ofInstalled: true, limit: StorePage.apps)
             },
             { page in
                 for stored in page where ending.count <= maximumWarnings {

@@ -107,10 +107,9 @@ extension TrustCore {
     /// Some apps at a time, each page in a snapshot of its own: there may be a million, and others wait to commit.
     private func appsStopped(by list: VerifiedList, _ now: Int64) throws -> [AppID] {
         var stopped: [AppID] = []
-        var last: AppID?
-        while true {
-            let page = try store.read { state in
-                let packages = try state.installedPackages(after: last, apps: StorePage.apps)
+        try store.forEachPage(
+            { (state, last: (app: AppID, isStopped: Bool)?) in
+                let packages = try state.installedPackages(after: last?.app, apps: StorePage.apps)
                 // By rising build: the last of an app is its newest.
                 let newest = packages.indices.filter {
                     $0 + 1 == packages.count || packages[$0 + 1].app.id != packages[$0].app.id
@@ -118,13 +117,12 @@ extension TrustCore {
                 let after = try Judge(
                     policy: policy, pinned: roots, state: try ListOverlay([list], over: state, clock: now), clock: now)
                 let before = try Judge(policy: policy, pinned: roots, state: state, clock: now)
-                let refused = newest.map { packages[$0] }.filter { !after.allows($0.facts) && before.allows($0.facts) }
-                return (refused.map(\.app.id), last: packages.last?.app.id)
-            }
-            stopped += page.0
-            guard let app = page.last else { return stopped }
-            last = app
-        }
+                return newest.map { packages[$0] }.map {
+                    ($0.app.id, isStopped: !after.allows($0.facts) && before.allows($0.facts))
+                }
+            },
+            { page in stopped += page.filter(\.isStopped).map(\.app) })
+        return stopped
     }
 }
 

@@ -69,25 +69,25 @@ extension SQLiteSnapshot {
         ) { (row) throws(Trouble) in try appID(row.text(0)) }
     }
 
-    func certificates(afterRow row: Int64, limit: Int) throws -> [StoredCertificate] {
-        try connection.rows(
-            "SELECT rowid, envelope FROM certificates WHERE rowid > ? ORDER BY rowid LIMIT ?",
+    func certificates(afterRow row: Int64, ofInstalled: Bool, limit: Int) throws -> [StoredCertificate] {
+        let condition = ofInstalled ? "AND digest IN (SELECT certificate FROM packages)" : ""
+        return try connection.rows(
+            "SELECT rowid, envelope FROM certificates WHERE rowid > ? \(condition) ORDER BY rowid LIMIT ?",
             [.integer(row), .integer(Int64(limit))]
         ) { (row) throws(Trouble) in
             let envelope = row.bytes(1)
-            return StoredCertificate(
-                row: row.integer(0), envelope: envelope, certificate: try certificate(envelope))
+            return StoredCertificate(row: row.integer(0), envelope: envelope, certificate: try certificate(envelope))
         }
     }
 
     func apps(newestCertifiedBy certificate: StoredCertificate, limit: Int) throws -> [AppID] {
         try connection.rows(
             """
-            SELECT app FROM packages AS one WHERE certificate = (SELECT digest FROM certificates WHERE rowid = ?)
+            SELECT app FROM packages AS one WHERE certificate = ?
                 AND NOT EXISTS (SELECT 1 FROM packages AS other WHERE other.app = one.app
                     AND (other.build, other.accepted_at, other.digest) > (one.build, one.accepted_at, one.digest))
             ORDER BY app LIMIT ?
-            """, [.integer(certificate.row), .integer(Int64(limit))]
+            """, [.digest(certificate.digest), .integer(Int64(limit))]
         ) { (row) throws(Trouble) in try appID(row.text(0)) }
     }
 

@@ -29,8 +29,8 @@ extension SQLiteTransaction {
     func acceptedBuildCount() throws -> Int64 { try snapshot.acceptedBuildCount() }
     func storedLists() throws -> [StoredList] { try snapshot.storedLists() }
     func envelope(ofList number: Int64) throws -> [UInt8] { try snapshot.envelope(ofList: number) }
-    func certificates(afterRow row: Int64, limit: Int) throws -> [StoredCertificate] {
-        try snapshot.certificates(afterRow: row, limit: limit)
+    func certificates(afterRow row: Int64, ofInstalled: Bool, limit: Int) throws -> [StoredCertificate] {
+        try snapshot.certificates(afterRow: row, ofInstalled: ofInstalled, limit: limit)
     }
     func apps(newestCertifiedBy certificate: StoredCertificate, limit: Int) throws -> [AppID] {
         try snapshot.apps(newestCertifiedBy: certificate, limit: limit)

@@ -45,7 +45,11 @@ extension SQLiteTrustStore {
         try attempt("builds") { try check(snapshot, pageSize: 1000) }
         try attempt("certificates") {
             var last: Int64 = 0
-            while let row = try snapshot.certificates(afterRow: last, limit: StorePage.apps).last?.row { last = row }
+            while let row = try snapshot.certificates(afterRow: last, ofInstalled: false, limit: StorePage.apps).last?
+                .row
+            {
+                last = row
+            }
         }
         try attempt("lists") {
             for stored in try snapshot.storedLists() {

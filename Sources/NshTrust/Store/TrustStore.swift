@@ -94,8 +94,8 @@ package protocol StoreSnapshot: TrustState {
     func storedLists() throws -> [StoredList]
     /// The envelope of one of them as it came; empty when there is no list of that number.
     func envelope(ofList number: Int64) throws -> [UInt8]
-    /// The certificates seen, the next so many behind a row.
-    func certificates(afterRow row: Int64, limit: Int) throws -> [StoredCertificate]
+    /// The certificates seen, or those that installed packages have, the next so many behind a row.
+    func certificates(afterRow row: Int64, ofInstalled: Bool, limit: Int) throws -> [StoredCertificate]
     /// Apps whose newest installed package has this certificate, by id, at most so many.
     func apps(newestCertifiedBy certificate: StoredCertificate, limit: Int) throws -> [AppID]
     /// Roots that some process pinned on this store, with the time of the first.
@@ -196,6 +196,9 @@ package struct StoredCertificate: Hashable, Sendable {
     package let envelope: [UInt8]
     /// What it says.
     package let certificate: Certificate
+
+    /// What packages name it by.
+    var digest: Digest { SHA256.hash(envelope) }
 }
 
 /// A list in force as the store keeps it.

@@ -267,7 +267,7 @@ import Testing
         }
         try fixture.store.read { (snapshot) throws in
             #expect(try snapshot.acceptedBuildCount() == 0)
-            #expect(try snapshot.certificates(afterRow: 0, limit: 9).isEmpty)
+            #expect(try snapshot.certificates(afterRow: 0, ofInstalled: false, limit: 9).isEmpty)
             #expect(try snapshot.events(after: 0, limit: 9).events.isEmpty)
         }
     }

@@ -22,7 +22,10 @@ import Testing
             #expect(try snapshot.installedPackages(of: package.app.id) == [package])
             #expect(try snapshot.installedPackages(after: nil, apps: 1000) == [package])
             #expect(try snapshot.hasAccepted(package: chain.digest))
-            #expect(try snapshot.certificates(afterRow: 0, limit: 9).map(\.envelope) == [chain.certificate.envelope])
+            #expect(
+                try snapshot.certificates(afterRow: 0, ofInstalled: false, limit: 9).map(\.envelope) == [
+                    chain.certificate.envelope
+                ])
             let accepted = try snapshot.acceptedBuild(of: package.app.id)
             #expect(
                 accepted
@@ -84,7 +87,7 @@ import Testing
                     event: StoreFixture.event(.opened))
             }
         }
-        #expect(try fixture.store.read { try $0.certificates(afterRow: 0, limit: 9).count } == 1)
+        #expect(try fixture.store.read { try $0.certificates(afterRow: 0, ofInstalled: false, limit: 9).count } == 1)
     }
 
     @Test func remembersRootsOnceAndTheGreatestThreshold() throws {

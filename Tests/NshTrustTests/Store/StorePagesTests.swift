@@ -84,6 +84,19 @@ struct StorePagesTests {
         // One an app, though one has two packages.
         #expect(late.warnings.count == 300 && late.warnings == late.warnings.sorted())
         #expect(late.warnings.allSatisfy { $0.hasSuffix("in 1 day") })
+        let short = try StoreStatus(of: fixture.store, now: end - 86_400, maximumWarnings: 10)
+        #expect(short.warnings.count == 11 && short.warnings.last == "the certificates of more apps end soon")
+    }
+
+    @Test("status reads no certificate that nothing installed has", .rules("STO-1")) func unusedCertificate() throws {
+        try fixture.store.inspect {
+            try $0.script(
+                "INSERT INTO certificates (digest, serial, payload, envelope)"
+                    + " SELECT zeroblob(32), serial, payload, x'7b7d' FROM certificates")
+        }
+        let end = StoreFixture.installed(try StoreFixture.chain(build: 7)).facts.certificate.notAfter
+        #expect(try StoreStatus(of: fixture.store, now: end - 86_400).warnings.count == 300)
+        #expect(try !fixture.store.problems().isEmpty)
     }
 
     @Test("only the apps that have one too many are pruned", .rules("STO-13")) func pruning() throws {
