@@ -236,6 +236,15 @@ def in_short():
     )
 
 
+def publish(name, results, tables, drawing):
+    """Keeps the results of a run as JSON, and writes its tables, its chart and the goals into the pages."""
+    page.save(name, results)
+    page.put(name, tables)
+    chart = "performance.svg" if name == "packages" else f"performance-{name}.svg"
+    (page.ROOT / "docs" / chart).write_text(drawing, encoding="utf-8")
+    write()
+
+
 def write():
     """Puts the table into docs/performance.md, and a few sentences into README.md."""
     page.put("goals", page.table(["what", "goal", "measured", ""], rows()) + warning())

@@ -211,10 +211,7 @@ def main():
     results["machine"] = {**machine.describe(), "rounds": bench.rounds, "quick": chosen.quick}
     print(report.tables(results))
     if chosen.write:
-        page.save("daemon", results)
-        page.put("daemon", report.tables(results))
-        (page.ROOT / "docs" / "performance-daemon.svg").write_text(report.drawn(results), encoding="utf-8")
-        goals.write()
+        goals.publish("daemon", results, report.tables(results), report.drawn(results))
 
 
 if __name__ == "__main__":

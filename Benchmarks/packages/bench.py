@@ -177,10 +177,7 @@ def main():
     }
     print(table(results))
     if chosen.write:
-        page.save("packages", results)
-        page.put("packages", table(results))
-        (page.ROOT / "docs" / "performance.svg").write_text(drawn(results), encoding="utf-8")
-        goals.write()
+        goals.publish("packages", results, table(results), drawn(results))
 
 
 if __name__ == "__main__":

@@ -79,10 +79,7 @@ def main():
     results["growth"] = growth(results)
     print(report.tables(results))
     if chosen.write:
-        page.save("scale", results)
-        page.put("scale", report.tables(results))
-        (page.ROOT / "docs" / "performance-scale.svg").write_text(report.drawn(results), encoding="utf-8")
-        goals.write()
+        goals.publish("scale", results, report.tables(results), report.drawn(results))
 
 
 if __name__ == "__main__":
