@@ -131,13 +131,15 @@ final class EventHub: Sendable {
     }
 
     private func dropClosed(_ followers: inout [EventFollower]) {
-        let closed = followers.filter { $0.stream.isClosed }
-        if closed.isEmpty { return }
-        followers.removeAll { $0.stream.isClosed }
+        // Each is asked once: who leaves between two questions would be dropped by the one and counted by the other, for ever.
+        let hasLeft = followers.map(\.stream.isClosed)
+        guard hasLeft.contains(true) else { return }
+        let left = zip(followers, hasLeft).filter(\.1).map(\.0)
+        followers = zip(followers, hasLeft).filter { !$0.1 }.map(\.0)
         shared.withLock { shared in
-            for follower in closed {
-                let left = shared.users[follower.user, default: 1] - 1
-                shared.users[follower.user] = left == 0 ? nil : left
+            for follower in left {
+                let others = shared.users[follower.user, default: 1] - 1
+                shared.users[follower.user] = others == 0 ? nil : others
             }
         }
     }

@@ -108,12 +108,33 @@ import Testing
                 }
             }
         }
+        #expect(waitUntilNobodyFollows(host) && host.service.events.trouble == nil)
+        host.service.stop()
+    }
+
+    @Test("whenever a follower leaves it is counted no longer")
+    func leaving() async throws {
+        let host = try ServiceHost()
+        let served = Locked(0)
+        try await threads { _ in
+            for _ in 0..<100 {
+                // Turned away while those who left have not been dropped yet.
+                guard let stream = try? host.follow() else { continue }
+                served.withLock { $0 += 1 }
+                stream.close()
+            }
+        }
+        #expect(served.withLock { $0 } >= EventHub.maximumPerUser)
+        #expect(waitUntilNobodyFollows(host), "\(host.service.events.followerCount) are counted for ever")
+        host.service.stop()
+    }
+
+    private func waitUntilNobodyFollows(_ host: ServiceHost) -> Bool {
         let deadline = MonotonicTime.nanoseconds() + 60_000_000_000
         while host.service.events.followerCount > 0, MonotonicTime.nanoseconds() < deadline {
             MonotonicTime.sleep(nanoseconds: 1_000_000)
         }
-        #expect(host.service.events.followerCount == 0 && host.service.events.trouble == nil)
-        host.service.stop()
+        return host.service.events.followerCount == 0
     }
 
     private func sequences(of stream: EventStream, until last: Int64) -> [Int64] {
