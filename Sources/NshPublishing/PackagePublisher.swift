@@ -40,7 +40,8 @@ public struct PackagePublisher: Sendable {
         observer: PackagingObserver = PackagingObserver()
     ) throws -> PublishedPackage {
         try publicly {
-            try make(source, output, for: key.publicKey, at: time, observer) { try $0.signed(by: key) }
+            let job = try job(source, output, for: key.publicKey, at: time, observer)
+            return try run(job, signer: key.publicKey) { try $0.signed(by: key) }
         }
     }
 
@@ -61,35 +62,82 @@ public struct PackagePublisher: Sendable {
         observer: PackagingObserver = PackagingObserver()
     ) throws -> PublishedPackage {
         try publicly {
-            try make(source, output, for: try PublicKey(publishing: key), at: time, observer) { $0 }
+            try run(job(source, output, for: PublicKey(publishing: key), at: time, observer), signer: nil) { $0 }
         }
     }
 
-    private func make(
-        _ source: String, _ output: String, for key: PublicKey, at time: Int64, _ observer: PackagingObserver,
-        sign: (SignedDocument) throws -> SignedDocument
-    ) throws -> PublishedPackage {
+    /// What is to be made of what, read and judged; nothing has been written.
+    private struct Job {
+        let plan: PackagePlan
+        let contents: PackageContents
+        let output: String
+        let observer: PackagingObserver
+    }
+
+    private func job(
+        _ source: String, _ output: String, for key: PublicKey, at time: Int64, _ observer: PackagingObserver
+    ) throws -> Job {
         let plan = try PackagePlan(certificate, options: options, key: key, time: time)
         for remark in plan.remarks(clock: SigningTime.clock()) { observer.remark(.note(remark)) }
         let contents = try contents(of: source, output: output, observer: observer)
         try contents.judge(by: plan)
-        let progress = PackingProgress(total: 3 * contents.size, observer: observer)
-        let file = try OutputFile(at: output)
-        let spool = try SpoolFile(beside: output)
-        // The package is copied from its file on a thread that does not hold it.
-        defer { withExtendedLifetime(spool) {} }
-        let header = try PayloadPacker(contents, plan: plan, progress: progress).pack(into: spool)
-        let document = try sign(SignedDocument(Envelope(kind: .package, payload: header.serialized)))
-        let assembly = PackageAssembly(certificate: certificate, header: document)
-        let verification = ResultVerification(
-            roots: plan.roots, rootThreshold: plan.rootThreshold, limits: plan.limits)
+        return Job(plan: plan, contents: contents, output: output, observer: observer)
+    }
+
+    private func run(
+        _ job: Job, signer: PublicKey?, sign: (SignedDocument) throws -> SignedDocument
+    ) throws -> PublishedPackage {
+        guard let level = job.plan.level else { return try makePlain(job, signer: signer, sign) }
         do {
-            return try assembly.publish(
-                spool.slice, to: file, limits: plan.limits, by: verification, observer: observer, progress: progress)
+            return try makeCompressed(job, level: level, sign)
         } catch let refusal as Refusal where refusal.code == .manifestMismatch {
             // Names and forms were judged before: only what a file holds can be another.
             throw SourceReading.changed(refusal)
         }
+    }
+
+    private func assembly(
+        _ header: PackageHeader, _ sign: (SignedDocument) throws -> SignedDocument
+    ) throws -> PackageAssembly {
+        let document = try sign(SignedDocument(Envelope(kind: .package, payload: header.serialized)))
+        return PackageAssembly(certificate: certificate, header: document)
+    }
+
+    /// The payload's place in the package is known: each byte is written once.
+    private func makePlain(
+        _ job: Job, signer: PublicKey?, _ sign: (SignedDocument) throws -> SignedDocument
+    ) throws -> PublishedPackage {
+        let plan = job.plan
+        let layout = try PayloadLayout(job.contents)
+        let offset = try layout.payloadOffset(
+            of: job.contents, plan: plan, certificate: certificate, signer: signer)
+        let progress = PackingProgress(total: 2 * job.contents.size, observer: job.observer)
+        let file = try OutputFile(at: job.output)
+        let place = PayloadPlace(descriptor: file.raw, start: offset, what: Printable.escaped(job.output))
+        let header = try PayloadPacker(job.contents, plan: plan, progress: progress).pack(at: place, as: layout)
+        return try assembly(header, sign).publish(
+            around: place, size: layout.size, in: file, limits: plan.limits, by: verification(plan),
+            observer: job.observer, progress: progress)
+    }
+
+    /// How long the header will be is known when everything has been compressed: the payload waits in a spool.
+    private func makeCompressed(
+        _ job: Job, level: Int, _ sign: (SignedDocument) throws -> SignedDocument
+    ) throws -> PublishedPackage {
+        let progress = PackingProgress(total: 3 * job.contents.size, observer: job.observer)
+        let file = try OutputFile(at: job.output)
+        let spool = try SpoolFile(beside: job.output)
+        // The package is copied from its file on a thread that does not hold it.
+        defer { withExtendedLifetime(spool) {} }
+        let header = try PayloadPacker(job.contents, plan: job.plan, progress: progress)
+            .pack(into: spool, level: level)
+        return try assembly(header, sign).publish(
+            spool.place.slice(header.payload.size), to: file, limits: job.plan.limits, by: verification(job.plan),
+            observer: job.observer, progress: progress)
+    }
+
+    private func verification(_ plan: PackagePlan) -> ResultVerification {
+        ResultVerification(roots: plan.roots, rootThreshold: plan.rootThreshold, limits: plan.limits)
     }
 
     private func contents(of source: String, output: String, observer: PackagingObserver) throws -> PackageContents {

@@ -405,7 +405,39 @@ final class PublishingBench {
         expectRefusal(.limitExceeded) { try bench.publish() }
     }
 
+    @Test func refusesAFileThatIsWrittenToAfterItWasFound() throws {
+        let path = bench.scratch.file("app/bundle.js")
+        var observer = PackagingObserver()
+        let changed = Locked(false)
+        observer.progress = { _, _ in
+            // Another file was read; this one has its turn later, with as many bytes as before.
+            guard
+                !changed.withLock({ was in
+                    defer { was = true }; return was
+                })
+            else { return }
+            var (before, after) = (stat(), stat())
+            stat(path, &before)
+            // Some file systems count time in coarse steps.
+            repeat {
+                let descriptor = open(path, O_WRONLY)
+                _ = write(descriptor, "X", 1)
+                close(descriptor)
+                stat(path, &after)
+            } while after.st_ctim.tv_sec == before.st_ctim.tv_sec && after.st_ctim.tv_nsec == before.st_ctim.tv_nsec
+        }
+        let publisher = PackagePublisher(certificate: try PublishingBench.certificate(), options: bench.options)
+        expectTrouble(.ioFailure) {
+            _ = try publisher.publish(
+                bench.scratch.file("app"), to: bench.scratch.file("out.nshpkg"), signedBy: TestKeys.key(2),
+                at: PublishingBench.time, observer: observer)
+        }
+        #expect(changed.withLock { $0 })
+        #expect(bench.scratch.names == ["app"])
+    }
+
     @Test func refusesAFileThatChangesBetweenItsTwoReadings() throws {
+        bench.options.compression = .zstd(level: 3)
         let path = bench.scratch.file("app/bundle.js")
         var observer = PackagingObserver()
         let changed = Locked(false)

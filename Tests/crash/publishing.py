@@ -96,6 +96,9 @@ def makings():
                  ("list.json",))
     yield Making("publish", ["publish", app, *signed, "-o", "{out}/a.nshpkg"], ("a.nshpkg",),
                  {"a.nshpkg": world.small[6].read_bytes()})
+    # Without compression the payload is written at its place before the header in front of it.
+    yield Making("publish plain", ["publish", app, *signed, "--compression", "none", "-o", "{out}/a.nshpkg"], ("a.nshpkg",),
+                 {"a.nshpkg": world.small[6].read_bytes()})
     yield Making("extract", ["extract", world.small[6], "{out}/tree", "--root", world.root], ("tree",))
     yield Making("export", ["store", "export", "--state", state, "-o", "{out}/export.json"], ("export.json",))
 

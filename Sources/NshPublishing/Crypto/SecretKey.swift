@@ -63,7 +63,7 @@ public struct SecretKey: ~Copyable, Sendable {
 
     /// Returns the envelope with this key's signature added as its last.
     package borrowing func sign(_ envelope: Envelope) -> Envelope {
-        var bytes = [UInt8](repeating: 0, count: Int(crypto_sign_BYTES))
+        var bytes = [UInt8](repeating: 0, count: Self.signatureCount)
         let message = envelope.signedBytes
         // Fails only for a key that is none: this one was made by libsodium.
         let status = memory.withBytes { crypto_sign_detached(&bytes, nil, message, UInt64(message.count), $0) }
@@ -72,6 +72,9 @@ public struct SecretKey: ~Copyable, Sendable {
             kind: envelope.kind, payload: envelope.payload,
             signatures: envelope.signatures + [Envelope.Signature(keyID: publicKey.id, bytes: bytes)])
     }
+
+    /// Bytes of a signature.
+    static var signatureCount: Int { Int(crypto_sign_BYTES) }
 
     /// Bytes of a seed.
     static let seedCount = 32

@@ -10,11 +10,12 @@ protocol FileSource: AnyObject, Sendable {
     ///
     /// - Parameters:
     ///   - file: One of the source's own.
-    ///   - buffer: Room for the bytes; each piece but the last fills it.
+    ///   - room: Where the next piece goes; each piece but the last fills it.
     ///   - body: Takes the pieces.
-    /// - Throws: `ioFailure` when the file has other than `file.size` bytes by now, or cannot be read; what `body` throws.
+    /// - Throws: `ioFailure` when the file has other than `file.size` bytes by now, has changed otherwise since it was
+    ///   found, or cannot be read; what `room` and `body` throw.
     func read(
-        _ file: SourceFile, through buffer: UnsafeMutableRawBufferPointer,
+        _ file: SourceFile, into room: () throws -> UnsafeMutableRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws -> Void) throws
 }
 
@@ -36,17 +37,18 @@ enum SourceReading {
     ///
     /// - Parameters:
     ///   - file: The file.
-    ///   - buffer: Room for the bytes.
+    ///   - room: Where the next piece goes.
     ///   - fill: Fills a buffer from an offset in the file; gives less only at the end of it.
     ///   - body: Takes the pieces.
-    /// - Throws: `ioFailure` when the file is shorter by now; what `fill` and `body` throw.
+    /// - Throws: `ioFailure` when the file is shorter by now; what `room`, `fill` and `body` throw.
     static func pieces(
-        of file: SourceFile, through buffer: UnsafeMutableRawBufferPointer,
+        of file: SourceFile, into room: () throws -> UnsafeMutableRawBufferPointer,
         fill: (UnsafeMutableRawBufferPointer, Int64) throws -> Int,
         _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         var at: Int64 = 0
         while at < file.size {
+            let buffer = try room()
             let wanted = Int(min(Int64(buffer.count), file.size - at))
             let piece = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
             guard try fill(piece, at) == wanted else { throw changed(file) }
@@ -57,16 +59,19 @@ enum SourceReading {
 
     /// Reads a file that is held in memory.
     ///
-    /// - Throws: What `body` throws.
+    /// - Throws: What `room` and `body` throw.
     static func pieces(
-        of bytes: [UInt8], through buffer: UnsafeMutableRawBufferPointer,
+        of file: SourceFile, _ bytes: [UInt8], into room: () throws -> UnsafeMutableRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         try bytes.withUnsafeBytes { bytes in
-            for start in stride(from: 0, to: bytes.count, by: buffer.count) {
-                let end = min(start + buffer.count, bytes.count)
-                try body(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
-            }
+            try pieces(
+                of: file, into: room,
+                fill: { piece, at in
+                    let rest = bytes[Int(at)...].prefix(piece.count)
+                    piece.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest))
+                    return rest.count
+                }, body)
         }
     }
 }
@@ -82,12 +87,14 @@ struct FileSlice {
     /// What to call the file in messages.
     let name: String
 
-    /// Reads all of it, in pieces of at most 1 MiB.
+    /// Reads all of it, in pieces of so many bytes and what is left over.
     ///
     /// - Throws: `ioFailure`, also when the file is shorter by now; what `body` throws.
-    func readAll(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    func readAll(
+        piecesOf pieceCount: Int = PackageContents.bufferCount, _ body: (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
         var input = FileInput(descriptor: descriptor, name: name, offset: start)
-        var memory = [UInt8](repeating: 0, count: PackageContents.bufferCount)
+        var memory = [UInt8](repeating: 0, count: pieceCount)
         try memory.withUnsafeMutableBytes { buffer in
             var left = count
             while left > 0 {
@@ -140,19 +147,19 @@ final class SpoolFile: FileSource, @unchecked Sendable {
         count += Int64(bytes.count)
     }
 
-    /// All of it.
-    var slice: FileSlice { FileSlice(descriptor: descriptor.raw, start: 0, count: count, name: what) }
+    /// Where a payload goes that this spool is to hold, from its first byte on.
+    var place: PayloadPlace { PayloadPlace(descriptor: descriptor.raw, start: 0, what: what) }
 
     func read(
-        _ file: SourceFile, through buffer: UnsafeMutableRawBufferPointer,
+        _ file: SourceFile, into room: () throws -> UnsafeMutableRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         switch file.content {
-        case .bytes(let bytes): try SourceReading.pieces(of: bytes, through: buffer, body)
+        case .bytes(let bytes): try SourceReading.pieces(of: file, bytes, into: room, body)
         case .tree: throw Trouble(.ioFailure, "\(file.shown) is not in the archive")
         case .spool(let start):
             try SourceReading.pieces(
-                of: file, through: buffer,
+                of: file, into: room,
                 fill: { piece, at in try descriptor.read(into: piece, at: start + at, what) }, body)
         }
     }

@@ -133,14 +133,21 @@ package struct OutputFile: ~Copyable {
         try file.keep()
     }
 
-    /// Writes all the bytes to a descriptor.
-    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, what: String) throws {
+    /// Writes all the bytes to a descriptor: at its own position, which goes on, or at an offset.
+    static func write(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at offset: Int64? = nil, what: @autoclosure () -> String
+    ) throws {
         var rest = bytes
         while !rest.isEmpty {
-            let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+            let count =
+                if let offset {
+                    pwrite(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(bytes.count - rest.count))
+                } else {
+                    Glibc.write(descriptor, rest.baseAddress, rest.count)
+                }
             if count < 0 {
                 if errno == EINTR { continue }
-                throw Directory.failed(errno, "cannot write \(what)")
+                throw Directory.failed(errno, "cannot write \(what())")
             }
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }

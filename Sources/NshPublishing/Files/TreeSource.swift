@@ -37,22 +37,27 @@ final class TreeSource: FileSource {
     }
 
     func read(
-        _ file: SourceFile, through buffer: UnsafeMutableRawBufferPointer,
+        _ file: SourceFile, into room: () throws -> UnsafeMutableRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         switch file.content {
-        case .bytes(let bytes): try SourceReading.pieces(of: bytes, through: buffer, body)
+        case .bytes(let bytes): try SourceReading.pieces(of: file, bytes, into: room, body)
         case .spool: throw Trouble(.ioFailure, "\(file.shown) is not in the directory")
-        case .tree(let relative):
+        case .tree(let relative, let changedAt):
             let result = nsh_open_beneath(root.raw, relative, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
             if result == -ENOENT || result == -ELOOP || result == -ENOTDIR { throw SourceReading.changed(file) }
             guard result >= 0 else { throw SystemCall.trouble(-result, "cannot open \(file.shown)") }
             let descriptor = OwnedDescriptor(owning: result)
             let status = try FileStatus.of(descriptor: descriptor.raw, file.shown)
-            guard status.kind == .regular, status.size == UInt64(file.size) else { throw SourceReading.changed(file) }
+            guard status.kind == .regular, status.size == UInt64(file.size), status.changedAt == changedAt
+            else { throw SourceReading.changed(file) }
             try SourceReading.pieces(
-                of: file, through: buffer,
+                of: file, into: room,
                 fill: { piece, at in try descriptor.read(into: piece, at: at, file.shown) }, body)
+            // What was read is what the file held at one time only if nothing wrote to it meanwhile.
+            guard try FileStatus.of(descriptor: descriptor.raw, file.shown).changedAt == changedAt else {
+                throw SourceReading.changed(file)
+            }
         }
     }
 
@@ -117,7 +122,7 @@ final class TreeSource: FileSource {
             let source = place.source.isEmpty ? text : place.source + "/" + text
             guard let status = try directory.status(of: text) else { continue }
             switch status.kind {
-            case .regular: try addFile(packed, source, size: status.size, &search)
+            case .regular: try addFile(packed, source, status.size, status.changedAt, &search)
             case .directory:
                 let inner = try directory.openDirectory(text)
                 try enter(inner, place.entering(packed, source: source), &search)
@@ -140,11 +145,13 @@ final class TreeSource: FileSource {
         try find(in: directory, at: place, search: &search)
     }
 
-    private func addFile(_ packed: [UInt8], _ source: String, size: UInt64, _ search: inout Search) throws {
+    private func addFile(
+        _ packed: [UInt8], _ source: String, _ size: UInt64, _ changedAt: Int64, _ search: inout Search
+    ) throws {
         guard let size = Int64(exactly: size) else {
             throw Refusal(.limitExceeded, "\(Printable.escaped(bytes: packed)) has \(size) bytes")
         }
-        try search.inventory.add(SourceFile(path: packed, size: size, content: .tree(source)))
+        try search.inventory.add(SourceFile(path: packed, size: size, content: .tree(source, changedAt: changedAt)))
     }
 
     private func follow(_ packed: [UInt8], _ source: String, from place: Place, _ search: inout Search) throws {
@@ -160,7 +167,7 @@ final class TreeSource: FileSource {
             nsh_fstatat(AT_FDCWD, resolved, 0, &status)
         }
         switch status.mode & S_IFMT {
-        case S_IFREG: try addFile(packed, target, size: status.size, &search)
+        case S_IFREG: try addFile(packed, target, status.size, status.changed_nanoseconds, &search)
         case S_IFDIR:
             guard target != place.source, !place.above.contains(target),
                 let inner = try target.isEmpty ? nil : root.directory(beneath: target)

@@ -58,19 +58,21 @@ struct PackageContents {
         self.size = size
     }
 
+    /// Bytes of `SHA256SUMS`.
+    var listSize: Int64 { files.reduce(0) { $0 + Int64(FileList.lineCount(of: $1.path)) } }
+
     /// The header that the files will have, but for what only packing tells.
     ///
     /// - Parameters:
-    ///   - list: The bytes of `SHA256SUMS`.
+    ///   - manifest: The digest of `SHA256SUMS`.
     ///   - plan: What else the header says.
     /// - Returns: A header whose payload has one chunk and one byte.
-    func header(list: [UInt8], plan: PackagePlan) -> PackageHeader {
+    func header(manifest: Digest, plan: PackagePlan) -> PackageHeader {
         PackageHeader(
             app: app, capabilities: capabilities,
             payload: PackageHeader.Payload(
                 chunkSize: PayloadWriter.chunkSize, chunks: [.zero], compression: plan.compression,
-                files: Int64(files.count), manifest: SHA256.hash(list), size: 1,
-                unpackedSize: size + Int64(list.count)),
+                files: Int64(files.count), manifest: manifest, size: 1, unpackedSize: size + listSize),
             minimumRuntime: plan.minimumRuntime, signedAt: plan.time, annotations: plan.annotations)
     }
 
@@ -79,7 +81,7 @@ struct PackageContents {
     /// - Throws: `limitExceeded`, `manifestMismatch`, `unsafePath`, `contentNotCertified`, `malformed`.
     func judge(by plan: PackagePlan) throws(Refusal) {
         let list = FileList.serialized(files.map { ($0.path, .zero) })
-        let header = header(list: list, plan: plan)
+        let header = header(manifest: SHA256.hash(list), plan: plan)
         try plan.judge(header)
         _ = try FileList.judged(
             list, digest: header.payload.manifest, header: header, content: plan.certificate.content,
@@ -116,7 +118,7 @@ struct PackageContents {
         var buffer = [UInt8](repeating: 0, count: max(Int(file.size), 1))
         var bytes: [UInt8] = []
         try buffer.withUnsafeMutableBytes { buffer in
-            try source.read(file, through: buffer) { bytes += $0 }
+            try source.read(file, into: { buffer }) { bytes += $0 }
         }
         return bytes
     }

@@ -20,23 +20,30 @@ final class PayloadCopy: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - payload: What is copied; its file stays open until `finish`.
-    ///   - descriptor: The package, open until `finish`, at the place where the payload goes.
-    ///   - what: The package, for messages.
-    /// - Throws: `ioFailure`, `storeFull` for what was copied at once.
-    init(of payload: FileSlice, to descriptor: Int32, what: String) throws {
+    ///   - place: Where it goes, in a file that stays open until `finish`.
+    ///   - observer: May stop what is copied at once.
+    /// - Throws: `ioFailure`, `storeFull`, `cancelled` for what was copied at once.
+    init(of payload: FileSlice, to place: PayloadPlace, observer: PackagingObserver) throws {
         if payload.count >= Self.worthwhileBytes {
-            thread = HelperThread { [unowned self] in run(payload, descriptor, what) }
+            thread = HelperThread { [unowned self] in run(payload, place) }
         }
         guard thread == nil else { return }
-        try payload.readAll { try OutputFile.write($0, to: descriptor, what: what) }
+        var copied: Int64 = 0
+        try payload.readAll { piece in
+            if observer.isCancelled() { throw Trouble(.cancelled, "the caller cancelled the operation") }
+            try place.write(piece, at: copied)
+            copied += Int64(piece.count)
+        }
         hasEnded = true
     }
 
-    private func run(_ payload: FileSlice, _ descriptor: Int32, _ what: String) {
+    private func run(_ payload: FileSlice, _ place: PayloadPlace) {
         do {
+            var copied: Int64 = 0
             try payload.readAll { piece in
                 if isStopping.load(ordering: .acquiring) { throw Trouble(.cancelled, "nobody reads the copy") }
-                try OutputFile.write(piece, to: descriptor, what: what)
+                try place.write(piece, at: copied)
+                copied += Int64(piece.count)
                 pieces.give(.success(Int64(piece.count)))
             }
             pieces.give(.success(0))

@@ -1,8 +1,10 @@
 internal import NshTrust
 
-/// Reads the files of a package twice: once for their digests, which come first in the archive, once to pack them.
+/// Reads the files of a package and packs them.
 ///
-/// The digests are not computed a second time: a file that has other bytes then is found when the package is verified.
+/// Their digests come first in the archive. What is compressed is therefore read twice: once for the digests, once to pack
+/// it; a file that has other bytes then is found when the package is verified. What is not compressed has its place before
+/// it is read, so it is read once, and the digests are written in front of it.
 struct PayloadPacker {
     private let contents: PackageContents
     private let plan: PackagePlan
@@ -15,89 +17,81 @@ struct PayloadPacker {
         self.progress = progress
     }
 
-    /// Packs the files into a spool.
+    /// Packs the files as they are, each byte where it belongs.
     ///
-    /// - Returns: The header that describes what lies in the spool.
-    /// - Throws: `ioFailure`, also for a file that changed; `cancelled`, `limitExceeded`.
-    func pack(into spool: SpoolFile) throws -> PackageHeader {
-        var memory = [UInt8](repeating: 0, count: PackageContents.bufferCount)
-        return try memory.withUnsafeMutableBytes { buffer in
-            let progress = progress
-            let digests = try SourceDigests.compute(contents) { try progress.advance(by: $0) }
-            let list = FileList.serialized(zip(contents.files, digests).map { ($0.path, $1) })
-            var header = contents.header(list: list, plan: plan)
-            try plan.judge(header)
-            _ = try FileList.judged(
-                list, digest: header.payload.manifest, header: header, content: plan.certificate.content,
-                limits: plan.limits)
-            let payload = PayloadWriter(to: spool)
-            try pack(list, into: payload, through: buffer)
-            try payload.finish()
-            header.payload.size = payload.size
-            header.payload.chunks = payload.chunks
-            return header
-        }
-    }
-
-    private func pack(
-        _ list: [UInt8], into payload: PayloadWriter, through buffer: UnsafeMutableRawBufferPointer
-    ) throws {
-        let encoder = try plan.level.map { try ZstdEncoder(level: $0, to: payload.write) }
-        let tar = TarWriter(to: encoder.map { $0.encode } ?? payload.write)
-        try tar.beginFile(Array(FileList.path.utf8), size: Int64(list.count))
-        try list.withUnsafeBytes { try tar.write($0) }
-        try tar.endFile(size: Int64(list.count))
+    /// - Parameters:
+    ///   - place: Where the payload goes.
+    ///   - layout: What lies where in it.
+    /// - Returns: The header that describes it.
+    /// - Throws: `ioFailure`, also for a file that changed; `storeFull`, `cancelled`.
+    func pack(at place: PayloadPlace, as layout: PayloadLayout) throws -> PackageHeader {
+        let digests = PackedFileDigests()
+        let payload = PayloadWriter(to: place, behind: layout.headCount, hashing: digests)
+        let tar = TarWriter(to: payload.write)
         for file in contents.files {
             try tar.beginFile(file.path, size: file.size)
-            try contents.source.read(file, through: buffer) { piece in
-                try tar.write(piece)
+            try contents.source.read(file, into: payload.room) { piece in
+                payload.addToFile(piece)
                 try progress.advance(by: piece.count)
             }
+            payload.endFile()
             try tar.endFile(size: file.size)
         }
         try tar.finish()
-        try encoder?.finish()
+        try payload.finish()
+        let list = list(digests.digests)
+        var head: [UInt8] = []
+        head.reserveCapacity(Int(layout.headCount))
+        try pack(list, with: TarWriter { head += $0 })
+        try payload.finish(head: head)
+        return header(of: payload, list)
     }
-}
 
-/// Counts the bytes of all steps and tells the observer.
-final class PackingProgress: Sendable {
-    private let observer: PackagingObserver
-    private let total: Int64
-    private let done = Locked<Int64>(0)
-
-    /// Starts counting.
+    /// Packs and compresses the files into a spool.
     ///
     /// - Parameters:
-    ///   - total: The bytes of all steps.
-    ///   - observer: Who is told.
-    init(total: Int64, observer: PackagingObserver) {
-        self.total = total
-        self.observer = observer
+    ///   - spool: Takes the payload, from its first byte on.
+    ///   - level: The zstd level.
+    /// - Returns: The header that describes what lies in the spool.
+    /// - Throws: `ioFailure`, also for a file that changed; `storeFull`, `cancelled`.
+    func pack(into spool: SpoolFile, level: Int) throws -> PackageHeader {
+        let progress = progress
+        let list = list(try SourceDigests.compute(contents) { try progress.advance(by: $0) })
+        let payload = PayloadWriter(to: spool.place)
+        let encoder = try ZstdEncoder(level: level, to: payload.write)
+        let tar = TarWriter(to: encoder.encode)
+        try pack(list, with: tar)
+        var memory = [UInt8](repeating: 0, count: PackageContents.bufferCount)
+        try memory.withUnsafeMutableBytes { buffer in
+            for file in contents.files {
+                try tar.beginFile(file.path, size: file.size)
+                try contents.source.read(file, into: { buffer }) { piece in
+                    try tar.write(piece)
+                    try progress.advance(by: piece.count)
+                }
+                try tar.endFile(size: file.size)
+            }
+        }
+        try tar.finish()
+        try encoder.finish()
+        try payload.finish()
+        return header(of: payload, list)
     }
 
-    /// Counts more bytes, never above the total; on any thread, and the observer is told by one at a time.
-    ///
-    /// - Throws: `cancelled`.
-    func advance(by count: Int) throws {
-        if observer.isCancelled() { throw Trouble(.cancelled, "the caller cancelled the operation") }
-        let (total, observer) = (total, observer)
-        done.withLock { done in
-            done = min(done + Int64(count), total)
-            observer.progress(done, total)
-        }
+    private func list(_ digests: [Digest]) -> [UInt8] {
+        FileList.serialized(zip(contents.files, digests).map { ($0.path, $1) })
     }
 
-    /// Returns a counter for the last step, which reports its own bytes and fills what is left of the total.
-    ///
-    /// - Parameter stepTotal: The bytes that the step will have reported at its end.
-    /// - Returns: The counter; takes the bytes done so far.
-    func remainder(_ stepTotal: Int64) -> @Sendable (Int64) -> Void {
-        let before = done.withLock { $0 }
-        let (left, total, observer) = (total - before, total, observer)
-        return { count in
-            let part = Double(min(count, stepTotal)) / Double(max(stepTotal, 1))
-            observer.progress(before + Int64(part * Double(left)), total)
-        }
+    private func pack(_ list: [UInt8], with tar: TarWriter) throws {
+        try tar.beginFile(Array(FileList.path.utf8), size: Int64(list.count))
+        try list.withUnsafeBytes { try tar.write($0) }
+        try tar.endFile(size: Int64(list.count))
+    }
+
+    private func header(of payload: PayloadWriter, _ list: [UInt8]) -> PackageHeader {
+        var header = contents.header(manifest: SHA256.hash(list), plan: plan)
+        header.payload.size = payload.size
+        header.payload.chunks = payload.chunks
+        return header
     }
 }

@@ -1,35 +1,71 @@
 internal import NshTrust
 
-/// Takes a payload's bytes, cuts them in chunks, and keeps them until the header in front of them can be written.
+/// Takes a payload's bytes, cuts them in chunks, and writes them where they go.
 ///
-/// Chunks go from hand to hand: they are gathered here, written on a thread of their own and hashed on another. One that
-/// is alone, or for which there is no thread, is written and hashed here.
+/// Chunks go from hand to hand: they are gathered here, written on a thread of their own, hashed on another, and on a
+/// third the files in them are hashed. One that is alone, or for which there is no thread, is seen to here.
 ///
 /// - Spec: PKG-11 … PKG-13
 final class PayloadWriter {
     /// Bytes of a chunk.
     static let chunkSize: Int64 = 1 << 20
     /// Chunks that are gathered, written and hashed at once.
-    private static let slots = 4
+    private static let slots = 5
 
-    private let spool: SpoolFile
+    private let place: PayloadPlace
+    private let headCount: Int64
+    private let steps: [ChunkLine.Step]
+    private let digests = ChunkDigests()
     private let ring = SlotRing(count: slots, byteCount: Int(chunkSize))
-    private var chunk: UnsafeMutableRawBufferPointer
-    private var filled = 0
-    private var line: Line?
+    private var line: ChunkLine?
     private var hasLine = true
+    /// The chunk that is gathered, and which part of it is there.
+    private var chunk: UnsafeMutableRawBufferPointer
+    private var gathered: Range<Int>
+    private var files: [PayloadChunk.FilePart] = []
     /// The digests of the chunks, complete behind `finish`.
     private(set) var chunks: [Digest] = []
-    /// The bytes so far.
-    private(set) var size: Int64 = 0
+    /// The bytes so far, those of the head included.
+    private(set) var size: Int64
 
-    /// Prepares a payload that goes to the spool.
-    init(to spool: SpoolFile) {
-        self.spool = spool
+    /// Prepares a payload.
+    ///
+    /// - Parameters:
+    ///   - place: Where it goes.
+    ///   - headCount: Bytes at its beginning that are known last, and given to `finish`.
+    ///   - fileDigests: What hashes the files that `addToFile` and `endFile` tell of.
+    init(to place: PayloadPlace, behind headCount: Int64 = 0, hashing fileDigests: PackedFileDigests? = nil) {
+        self.place = place
+        self.headCount = headCount
+        var steps: [ChunkLine.Step] = [{ try place.write($0.bytes, at: $0.offset) }, digests.take]
+        if let fileDigests { steps.append(fileDigests.take) }
+        self.steps = steps
+        size = headCount
+        let start = Int(headCount % Self.chunkSize)
+        gathered = start..<start
         chunk = ring.take()
     }
 
     deinit { line?.stop() }
+
+    // MARK: - Gathering
+
+    /// Where the next bytes go, at least one.
+    ///
+    /// - Throws: `ioFailure`, `storeFull` for bytes that were taken earlier.
+    func room() throws -> UnsafeMutableRawBufferPointer {
+        if gathered.upperBound == chunk.count { try passOn() }
+        return UnsafeMutableRawBufferPointer(rebasing: chunk[gathered.upperBound...])
+    }
+
+    /// Takes bytes of a file that were put at the beginning of the room.
+    func addToFile(_ bytes: UnsafeRawBufferPointer) {
+        files.append(.bytes(bytes))
+        add(bytes.count)
+    }
+
+    /// Ends a file.
+    func endFile() { files.append(.end) }
 
     /// Takes bytes.
     ///
@@ -37,107 +73,63 @@ final class PayloadWriter {
     func write(_ bytes: UnsafeRawBufferPointer) throws {
         var rest = bytes
         while !rest.isEmpty {
-            if filled == chunk.count { try passOn() }
-            let count = min(chunk.count - filled, rest.count)
-            let target = UnsafeMutableRawBufferPointer(rebasing: chunk[filled..<(filled + count)])
-            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
-            filled += count
-            size += Int64(count)
+            let room = try room()
+            let count = min(room.count, rest.count)
+            room.copyMemory(from: UnsafeRawBufferPointer(rebasing: rest[..<count]))
+            add(count)
             rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
     }
 
-    /// Ends the last chunk, and waits until everything has been written.
-    ///
-    /// - Throws: `ioFailure`, `storeFull`.
-    func finish() throws {
-        let last = UnsafeRawBufferPointer(rebasing: chunk[..<filled])
-        guard let line else { return try keep(last) }
-        line.give(last)
-        self.line = nil
-        chunks = try line.finish()
+    private func add(_ count: Int) {
+        gathered = gathered.lowerBound..<(gathered.upperBound + count)
+        size += Int64(count)
     }
 
     private func passOn() throws {
-        if line == nil, hasLine { line = Line(to: spool, ring) }
+        let whole = takeChunk()
+        if line == nil, hasLine { line = ChunkLine(steps, ring) }
         hasLine = line != nil
         if let line {
-            line.give(UnsafeRawBufferPointer(chunk))
-            try line.check()
+            try line.give(whole)
             chunk = ring.take()
         } else {
-            try keep(UnsafeRawBufferPointer(chunk))
+            for step in steps { try step(whole) }
         }
-        filled = 0
     }
 
-    private func keep(_ chunk: UnsafeRawBufferPointer) throws {
-        guard !chunk.isEmpty else { return }
-        try spool.append(chunk)
-        chunks.append(SHA256.hash(chunk))
-    }
-}
-
-/// The threads that write and hash chunks; an empty chunk ends them.
-private final class Line {
-    private let toWrite: Conveyor<UnsafeRawBufferPointer>
-    private let failure: Locked<(any Error)?>
-    private let digests: Locked<[Digest]>
-    private let threads: [HelperThread]
-    private var isRunning = true
-
-    /// Starts the threads; nil when there are none to be had.
-    init?(to spool: SpoolFile, _ ring: SlotRing) {
-        let toWrite = Conveyor<UnsafeRawBufferPointer>(count: ring.count)
-        let toHash = Conveyor<UnsafeRawBufferPointer>(count: ring.count)
-        let failure = Locked<(any Error)?>(nil)
-        let digests = Locked<[Digest]>([])
-        let hashing = HelperThread {
-            while case let chunk = toHash.take(), !chunk.isEmpty {
-                let digest = SHA256.hash(chunk)
-                digests.withLock { $0.append(digest) }
-                ring.giveBack()
-            }
-        }
-        guard let hashing else { return nil }
-        let writing = HelperThread {
-            while true {
-                let chunk = toWrite.take()
-                do {
-                    if failure.withLock({ $0 == nil }) { try spool.append(chunk) }
-                } catch {
-                    failure.withLock { $0 = error }
-                }
-                toHash.give(chunk)
-                if chunk.isEmpty { return }
-            }
-        }
-        guard let writing else {
-            toHash.give(Self.end)
-            return nil
-        }
-        (self.toWrite, self.failure, self.digests) = (toWrite, failure, digests)
-        threads = [writing, hashing]
+    private func takeChunk() -> PayloadChunk {
+        defer { (gathered, files) = (0..<0, []) }
+        return PayloadChunk(
+            bytes: UnsafeRawBufferPointer(rebasing: chunk[gathered]), offset: size - Int64(gathered.count),
+            lacksHead: gathered.lowerBound > 0, files: files)
     }
 
-    private static var end: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+    // MARK: - The end
 
-    func give(_ chunk: UnsafeRawBufferPointer) { if !chunk.isEmpty { toWrite.give(chunk) } }
-
-    /// Throws what has failed so far.
-    func check() throws { if let error = failure.withLock({ $0 }) { throw error } }
-
-    /// Ends the threads once they have done all that they were given.
-    func stop() {
-        guard isRunning else { return }
-        isRunning = false
-        toWrite.give(Self.end)
-        for thread in threads { thread.join() }
+    /// Ends the last chunk, and waits until everything but the head has been written and every file hashed.
+    ///
+    /// - Throws: `ioFailure`, `storeFull`.
+    func finish() throws {
+        if !gathered.isEmpty {
+            let last = takeChunk()
+            if let line { try line.give(last) } else { for step in steps { try step(last) } }
+        }
+        try line?.finish()
+        line = nil
+        chunks = digests.digests
     }
 
-    func finish() throws -> [Digest] {
-        stop()
-        try check()
-        return digests.withLock { $0 }
+    /// Writes the head, and hashes the chunks in which it lies: as they are in the file by now.
+    ///
+    /// - Parameter head: The bytes whose number was told before.
+    /// - Throws: `ioFailure`, `storeFull`.
+    func finish(head: [UInt8]) throws {
+        precondition(head.count == headCount, "the head has the bytes that were left for it")
+        try head.withUnsafeBytes { try place.write($0, at: 0) }
+        let count = min((headCount + Self.chunkSize - 1) / Self.chunkSize * Self.chunkSize, size)
+        var headChunks: [Digest] = []
+        try place.slice(count).readAll(piecesOf: Int(Self.chunkSize)) { headChunks.append(SHA256.hash($0)) }
+        chunks = headChunks + chunks
     }
 }

@@ -10,6 +10,7 @@ final class SourceDigests: @unchecked Sendable {
     private let digests: UnsafeMutableBufferPointer<Digest>
     private let next = Atomic(0)
     private let failure = Locked<(at: Int, error: any Error)?>(nil)
+    private let hasFailed = Atomic(false)
 
     /// Bytes, of a file or of several, for which another thread is worth its start.
     private static let worthwhileBytes: Int64 = 1 << 20
@@ -49,17 +50,23 @@ final class SourceDigests: @unchecked Sendable {
         digests.deallocate()
     }
 
+    /// What ends the reading of a file because another one has failed.
+    private struct Stopped: Error {}
+
     /// Computes one digest after another until none is left or something has failed.
     @Sendable private func run() {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferCount, alignment: 4096)
         defer { buffer.deallocate() }
-        while failure.withLock({ $0 == nil }) {
+        while !hasFailed.load(ordering: .relaxed) {
             let at = next.wrappingAdd(1, ordering: .relaxed).oldValue
             guard at < digests.count else { return }
             do {
                 digests[at] = try digest(of: contents.files[at], through: buffer)
+            } catch is Stopped {
+                return
             } catch {
-                // The first of the files that fail is named, whichever thread was quicker.
+                // Of several files that fail the first is named; the others are not read to their ends for that.
+                hasFailed.store(true, ordering: .relaxed)
                 failure.withLock { if at < $0?.at ?? .max { $0 = (at, error) } }
             }
         }
@@ -67,7 +74,8 @@ final class SourceDigests: @unchecked Sendable {
 
     private func digest(of file: SourceFile, through buffer: UnsafeMutableRawBufferPointer) throws -> Digest {
         var hash = SHA256()
-        try contents.source.read(file, through: buffer) { piece in
+        try contents.source.read(file, into: { buffer }) { piece in
+            if hasFailed.load(ordering: .relaxed) { throw Stopped() }
             hash.update(piece)
             try advance(piece.count)
         }

@@ -4,8 +4,9 @@ internal import NshTrust
 struct SourceFile: Sendable {
     /// Where its bytes are.
     enum Content: Sendable {
-        /// In the directory that is published, at this path below it.
-        case tree(String)
+        /// In the directory that is published, at this path below it, and when it had last changed when it was found, in
+        /// nanoseconds since 1970 UTC.
+        case tree(String, changedAt: Int64)
         /// In the spool of an archive, from this offset on.
         case spool(Int64)
         /// Here.

@@ -8,13 +8,15 @@ internal import NshTrust
 struct TarWriter {
     /// Bytes of a block.
     static let blockCount = 512
+    /// Bytes of the end of an archive.
+    static let endCount = 2 * blockCount
     /// The greatest size that stands in a header block: eleven octal digits.
     private static let headerSizeMax: Int64 = 8 << 30 - 1
     private static let nameMax = 100
     private static let prefixMax = 155
 
     private let write: (UnsafeRawBufferPointer) throws -> Void
-    private static let zeros = [UInt8](repeating: 0, count: 2 * blockCount)
+    private static let zeros = [UInt8](repeating: 0, count: endCount)
 
     /// Prepares an archive.
     ///
@@ -42,7 +44,7 @@ struct TarWriter {
     /// Ends the archive: two blocks of zeros.
     ///
     /// - Throws: What taking the bytes throws.
-    func finish() throws { try emitZeros(2 * Self.blockCount) }
+    func finish() throws { try emitZeros(Self.endCount) }
 
     private func emit(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes(write) }
 
@@ -51,6 +53,13 @@ struct TarWriter {
     }
 
     private static func padding(_ size: Int64) -> Int { Int((512 - size % 512) % 512) }
+
+    /// Bytes of a file in an archive besides its own.
+    static func overhead(of path: [UInt8], size: Int64) -> Int {
+        // Most paths need one block, and none has to be made to know that.
+        let header = path.count <= nameMax && size <= headerSizeMax ? blockCount : header(of: path, size: size).count
+        return header + padding(size)
+    }
 
     // MARK: - Headers
 

@@ -162,6 +162,9 @@ package struct FileList: Sendable {
 
     // MARK: - Writing
 
+    /// Bytes of the line of a path.
+    package static func lineCount(of path: [UInt8]) -> Int { pathOffset + path.count + 1 }
+
     /// Makes the bytes of a list.
     ///
     /// - Parameter files: Paths and digests, in any order, no path twice.
@@ -169,10 +172,11 @@ package struct FileList: Sendable {
     package static func serialized(_ files: [(path: [UInt8], digest: Digest)]) -> [UInt8] {
         let sorted = files.sorted { $0.path.lexicographicallyPrecedes($1.path) }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(files.reduce(0) { $0 + pathOffset + $1.path.count + 1 })
+        bytes.reserveCapacity(files.reduce(0) { $0 + lineCount(of: $1.path) })
         for file in sorted {
-            bytes += file.digest.hex.utf8
-            bytes += [0x20, 0x20]
+            file.digest.appendHex(to: &bytes)
+            bytes.append(0x20)
+            bytes.append(0x20)
             bytes += file.path
             bytes.append(0x0A)
         }

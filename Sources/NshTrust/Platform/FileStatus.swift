@@ -55,9 +55,9 @@ package struct FileStatus: Hashable, Sendable {
     }
 
     /// The status of an open file, which `what` names for messages.
-    package static func of(descriptor: Int32, _ what: String) throws(Trouble) -> FileStatus {
+    package static func of(descriptor: Int32, _ what: @autoclosure () -> String) throws(Trouble) -> FileStatus {
         var status = nsh_stat()
-        _ = try SystemCall.check("cannot look at \(what)") { nsh_fstat(descriptor, &status) }
+        _ = try SystemCall.check("cannot look at \(what())") { nsh_fstat(descriptor, &status) }
         return FileStatus(status)
     }
 
