@@ -31,7 +31,7 @@ package struct Bytes32: Hashable, Comparable, Sendable {
     package func appendHex(to text: inout [UInt8]) {
         for word in [words.0, words.1, words.2, words.3] {
             for half in [UInt32(truncatingIfNeeded: word >> 32), UInt32(truncatingIfNeeded: word)] {
-                let digits = Self.hexDigits(of: half).bigEndian
+                let digits = Hex.digits(of: half).bigEndian
                 withUnsafeBytes(of: digits) { text += $0 }
             }
         }
@@ -53,21 +53,10 @@ package struct Bytes32: Hashable, Comparable, Sendable {
             func found(_ offset: Int) -> UInt64 {
                 UInt64(bigEndian: digits.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             }
-            return (found(offset) ^ Self.hexDigits(of: UInt32(truncatingIfNeeded: word >> 32)))
-                | (found(offset + 8) ^ Self.hexDigits(of: UInt32(truncatingIfNeeded: word)))
+            return (found(offset) ^ Hex.digits(of: UInt32(truncatingIfNeeded: word >> 32)))
+                | (found(offset + 8) ^ Hex.digits(of: UInt32(truncatingIfNeeded: word)))
         }
         return difference(words.0, 0) | difference(words.1, 16) | difference(words.2, 32) | difference(words.3, 48) == 0
-    }
-
-    /// The eight ASCII digits of a number in lower-case hex, the first of them the highest byte.
-    private static func hexDigits(of number: UInt32) -> UInt64 {
-        // One byte for each four bits: 0x1234_5678 becomes 0x0102_0304_0506_0708.
-        var digits = UInt64(number)
-        digits = (digits << 16 | digits) & 0x0000_FFFF_0000_FFFF
-        digits = (digits << 8 | digits) & 0x00FF_00FF_00FF_00FF
-        digits = (digits << 4 | digits) & 0x0F0F_0F0F_0F0F_0F0F
-        let isLetter = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
-        return digits + 0x3030_3030_3030_3030 + isLetter * 0x27
     }
 
     /// Tells whether two values hold the same bytes.

@@ -39,15 +39,31 @@ package enum Hex {
     ///   - offset: Where the digits begin.
     /// - Returns: The number, the first digit highest.
     package static func word(_ digits: UnsafeRawBufferPointer, at offset: Int) -> UInt64? {
-        var word: UInt64 = 0
-        var isHex = true
-        // Without a branch a digit: a list has sixty million of them.
-        for at in offset..<(offset + 16) {
-            let (number, letter) = (digits[at] &- 0x30, digits[at] &- 0x61)
-            isHex = isHex && (number < 10 || letter < 6)
-            word = word << 4 | UInt64(number < 10 ? number : letter &+ 10)
-        }
-        return isHex ? word : nil
+        guard let high = number(digits, at: offset), let low = number(digits, at: offset + 8) else { return nil }
+        return UInt64(high) << 32 | UInt64(low)
+    }
+
+    /// Reads eight digits, all of them at once: a list of a million entries has sixty million.
+    private static func number(_ text: UnsafeRawBufferPointer, at offset: Int) -> UInt32? {
+        let text = UInt64(bigEndian: text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        let isLetter = text >> 6 & 0x0101_0101_0101_0101
+        var number = text & 0x0F0F_0F0F_0F0F_0F0F + isLetter * 9
+        number = (number | number >> 4) & 0x00FF_00FF_00FF_00FF
+        number = (number | number >> 8) & 0x0000_FFFF_0000_FFFF
+        let read = UInt32(truncatingIfNeeded: number | number >> 16)
+        // Whatever was no digit is read as if it were one, and is written in another way.
+        return digits(of: read) == text ? read : nil
+    }
+
+    /// The eight ASCII digits of a number, the first of them the highest byte.
+    package static func digits(of number: UInt32) -> UInt64 {
+        // One byte for each four bits: 0x1234_5678 becomes 0x0102_0304_0506_0708.
+        var digits = UInt64(number)
+        digits = (digits << 16 | digits) & 0x0000_FFFF_0000_FFFF
+        digits = (digits << 8 | digits) & 0x00FF_00FF_00FF_00FF
+        digits = (digits << 4 | digits) & 0x0F0F_0F0F_0F0F_0F0F
+        let isLetter = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return digits + 0x3030_3030_3030_3030 + isLetter * 0x27
     }
 
     private static func value(_ digit: UInt8) -> UInt8? {

@@ -77,6 +77,30 @@ import Testing
         #expect(try fixture.store.read { try $0.revocations(ofCertificate: PackageBuilder.serial(8)).isEmpty })
     }
 
+    @Test(.rules("REV-13"), arguments: [0, 1, 63, 64, 65, 127, 128, 193])
+    func everyEntryOfAListIsStoredHoweverManyThereAre(_ count: Int) throws {
+        let digests = (0..<count).map { SHA256.hash([UInt8($0)]) }
+        let serials = (0..<count).map { PackageBuilder.serial(UInt8($0)) }
+        try fixture.apply {
+            ($0.keys, $0.packages) = (SortedSet(digests), SortedSet(digests.reversed()))
+            $0.certificates = SortedSet(serials)
+        }
+        try fixture.store.read { (snapshot) throws in
+            let expected = [ListReference(issuer: root, sequence: 1)]
+            for (digest, serial) in zip(digests, serials) {
+                #expect(try snapshot.revocations(ofKey: digest) == expected)
+                #expect(try snapshot.revocations(ofPackage: digest) == expected)
+                #expect(try snapshot.revocations(ofCertificate: serial) == expected)
+            }
+            #expect(try snapshot.revocations(ofKey: SHA256.hash([UInt8(count)])).isEmpty)
+        }
+        #expect(try fixture.store.problems().isEmpty)
+        let stored = try fixture.store.inspect {
+            try $0.integer("SELECT count(*) FROM list_entries WHERE value IS NULL")
+        }
+        #expect(stored == Int64(3 * count))
+    }
+
     @Test(.rules("REV-15")) func ceilingLowersRecordedBuildToItsNumberWithNoContent() throws {
         let orders = try fixture.record(build: (1 << 53) - 1).app.id
         try fixture.record(build: 4, app: "com.example.other")

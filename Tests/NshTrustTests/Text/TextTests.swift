@@ -31,6 +31,19 @@ struct TextTests {
         #expect((Hex.decode(text.utf8, count: 2) != nil) == accepted)
     }
 
+    @Test("hex digits read at once are those read one by one, whatever byte stands where", .rules("JSN-10"))
+    func readsSixteenDigitsAtOnce() {
+        let digits = Array("0123456789abcdef".utf8)
+        for place in 0..<16 {
+            for byte in UInt8.min...UInt8.max {
+                var text = [UInt8](repeating: 0x7B, count: 3) + digits.shuffled()
+                text[3 + place] = byte
+                let slow = Hex.decode(text[3...], count: 8)?.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                #expect(text.withUnsafeBytes { Hex.word($0, at: 3) } == slow)
+            }
+        }
+    }
+
     @Test(
         "times",
         arguments: [
