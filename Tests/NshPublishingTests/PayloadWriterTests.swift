@@ -33,19 +33,19 @@ import Testing
         let writer = PayloadWriter(to: spool.place, behind: Int64(headCount), hashing: hashes)
         var at = 0
         while at < rest {
-            let room = try writer.room()
+            let room = try writer.gatherer.room()
             let piece = files[at...].prefix(room.count)
             room.copyBytes(from: piece)
-            writer.addToFile(UnsafeRawBufferPointer(rebasing: room[..<piece.count]))
+            writer.gatherer.addToFile(UnsafeRawBufferPointer(rebasing: room[..<piece.count]))
             at += piece.count
         }
-        writer.endFile()
-        writer.endFile()
-        try writer.finish()
-        try writer.finish(head: head)
+        writer.gatherer.endFile()
+        writer.gatherer.endFile()
+        try writer.gatherer.finish()
+        let chunks = try writer.finish(head: head)
         #expect(writer.size == Int64(headCount + rest))
         #expect(try Self.written(in: spool.place, writer.size) == head + files)
-        #expect(writer.chunks == Self.digests(ofChunksOf: head + files))
+        #expect(chunks == Self.digests(ofChunksOf: head + files))
         #expect(hashes.digests == [SHA256.hash(files), SHA256.hash([])])
     }
 
@@ -55,11 +55,12 @@ import Testing
         let spool = try SpoolFile(beside: scratch.file("out"))
         let writer = PayloadWriter(to: spool.place)
         for start in stride(from: 0, to: count, by: 70_001) {
-            try bytes[start..<min(start + 70_001, count)].withUnsafeBytes { try writer.write($0) }
+            try bytes[start..<min(start + 70_001, count)].withUnsafeBytes { try writer.gatherer.write($0) }
         }
-        try writer.finish()
+        try writer.gatherer.finish()
+        let chunks = try writer.finish()
         #expect(try Self.written(in: spool.place, writer.size) == bytes)
-        #expect(writer.chunks == Self.digests(ofChunksOf: bytes))
+        #expect(chunks == Self.digests(ofChunksOf: bytes))
     }
 
     @Test(arguments: [1, 20]) func saysThatItCouldNotWrite(chunks: Int) throws {
@@ -67,8 +68,8 @@ import Testing
         let writer = PayloadWriter(to: place)
         let bytes = Self.bytes(Self.chunk, seed: 4)
         expectTrouble(.ioFailure) {
-            for _ in 0..<chunks { try bytes.withUnsafeBytes { try writer.write($0) } }
-            try writer.finish()
+            for _ in 0..<chunks { try bytes.withUnsafeBytes { try writer.gatherer.write($0) } }
+            try writer.gatherer.finish()
         }
     }
 

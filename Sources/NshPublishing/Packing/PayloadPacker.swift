@@ -27,24 +27,13 @@ struct PayloadPacker {
     func pack(at place: PayloadPlace, as layout: PayloadLayout) throws -> PackageHeader {
         let digests = PackedFileDigests()
         let payload = PayloadWriter(to: place, behind: layout.headCount, hashing: digests)
-        let tar = TarWriter(to: payload.write)
-        for file in contents.files {
-            try tar.beginFile(file.path, size: file.size)
-            try contents.source.read(file, into: payload.room) { piece in
-                payload.addToFile(piece)
-                try progress.advance(by: piece.count)
-            }
-            payload.endFile()
-            try tar.endFile(size: file.size)
-        }
-        try tar.finish()
-        try payload.finish()
+        try packFiles(into: payload.gatherer)
+        try payload.gatherer.finish()
         let list = list(digests.digests)
         var head: [UInt8] = []
         head.reserveCapacity(Int(layout.headCount))
         try pack(list, with: TarWriter { head += $0 })
-        try payload.finish(head: head)
-        return header(of: payload, list)
+        return header(of: payload, try payload.finish(head: head), list)
     }
 
     /// Packs and compresses the files into a spool.
@@ -57,25 +46,48 @@ struct PayloadPacker {
     func pack(into spool: SpoolFile, level: Int) throws -> PackageHeader {
         let progress = progress
         let list = list(try SourceDigests.compute(contents) { try progress.advance(by: $0) })
-        let payload = PayloadWriter(to: spool.place)
-        let encoder = try ZstdEncoder(level: level, to: payload.write)
-        let tar = TarWriter(to: encoder.encode)
-        try pack(list, with: tar)
-        var memory = [UInt8](repeating: 0, count: PackageContents.bufferCount)
-        try memory.withUnsafeMutableBytes { buffer in
-            for file in contents.files {
-                try tar.beginFile(file.path, size: file.size)
-                try contents.source.read(file, into: { buffer }) { piece in
-                    try tar.write(piece)
-                    try progress.advance(by: piece.count)
-                }
-                try tar.endFile(size: file.size)
+        let compression = try Compression(level: level, into: PayloadWriter(to: spool.place))
+        // One thread reads while another compresses.
+        let stream = ChunkGatherer(chunkSize: 256 << 10, slots: 4, [compression.take])
+        try pack(list, with: TarWriter(to: stream.write))
+        try packFiles(into: stream)
+        try stream.finish()
+        return header(of: compression.payload, try compression.finish(), list)
+    }
+
+    /// What compresses chunks of an archive.
+    ///
+    /// Sendable: one thread at a time uses it, the last when the others have ended.
+    private final class Compression: @unchecked Sendable {
+        let payload: PayloadWriter
+        private let encoder: ZstdEncoder
+
+        init(level: Int, into payload: PayloadWriter) throws {
+            self.payload = payload
+            encoder = try ZstdEncoder(level: level, to: payload.gatherer.write)
+        }
+
+        func take(_ chunk: PayloadChunk) throws { try encoder.encode(chunk.bytes) }
+
+        func finish() throws -> [Digest] {
+            try encoder.finish()
+            try payload.gatherer.finish()
+            return try payload.finish()
+        }
+    }
+
+    private func packFiles(into stream: ChunkGatherer) throws {
+        let tar = TarWriter(to: stream.write)
+        for file in contents.files {
+            try tar.beginFile(file.path, size: file.size)
+            try contents.source.read(file, into: stream.room) { piece in
+                stream.addToFile(piece)
+                try progress.advance(by: piece.count)
             }
+            stream.endFile()
+            try tar.endFile(size: file.size)
         }
         try tar.finish()
-        try encoder.finish()
-        try payload.finish()
-        return header(of: payload, list)
     }
 
     private func list(_ digests: [Digest]) -> [UInt8] {
@@ -88,10 +100,10 @@ struct PayloadPacker {
         try tar.endFile(size: Int64(list.count))
     }
 
-    private func header(of payload: PayloadWriter, _ list: [UInt8]) -> PackageHeader {
+    private func header(of payload: PayloadWriter, _ chunks: [Digest], _ list: [UInt8]) -> PackageHeader {
         var header = contents.header(manifest: SHA256.hash(list), plan: plan)
         header.payload.size = payload.size
-        header.payload.chunks = payload.chunks
+        header.payload.chunks = chunks
         return header
     }
 }

@@ -103,29 +103,37 @@ struct TarWriter {
     }
 
     private static func block(name: [UInt8], prefix: [UInt8], size: Int64, type: UInt8) -> [UInt8] {
-        var block = [UInt8](repeating: 0, count: blockCount)
-        func put(_ bytes: some Collection<UInt8>, at offset: Int) {
-            block.replaceSubrange(offset..<(offset + bytes.count), with: bytes)
+        var block = template
+        block.withUnsafeMutableBytes { block in
+            func put(_ bytes: [UInt8], at offset: Int) {
+                UnsafeMutableRawBufferPointer(rebasing: block[offset...]).copyBytes(from: bytes)
+            }
+            func putOctal(_ value: Int64, digits: Int, at offset: Int) {
+                var rest = value
+                for at in (offset..<(offset + digits)).reversed() {
+                    block[at] = 0x30 + UInt8(truncatingIfNeeded: rest & 7)
+                    rest >>= 3
+                }
+            }
+            put(name, at: 0)
+            putOctal(size, digits: 11, at: 124)
+            block[156] = type
+            put(prefix, at: 345)
+            var sum: Int64 = 0
+            for byte in block { sum &+= Int64(byte) }
+            putOctal(sum, digits: 6, at: 148)
+            block[154] = 0
         }
-        put(name, at: 0)
-        put("0000644".utf8, at: 100)
-        put("0000000".utf8, at: 108)
-        put("0000000".utf8, at: 116)
-        put(octal(size, digits: 11), at: 124)
-        put(octal(0, digits: 11), at: 136)
-        block[156] = type
-        put("ustar\u{0}00".utf8, at: 257)
-        put("0000000".utf8, at: 329)
-        put("0000000".utf8, at: 337)
-        put(prefix, at: 345)
-        put("        ".utf8, at: 148)
-        let sum = block.reduce(Int64(0)) { $0 + Int64($1) }
-        put(octal(sum, digits: 6) + [0, 0x20], at: 148)
         return block
     }
 
-    private static func octal(_ value: Int64, digits: Int) -> [UInt8] {
-        let text = Array(String(value, radix: 8).utf8)
-        return [UInt8](repeating: 0x30, count: digits - text.count) + text
-    }
+    /// What is the same in each block, with a checksum of spaces.
+    private static let template: [UInt8] = {
+        var block = [UInt8](repeating: 0, count: blockCount)
+        for (text, offset) in [
+            ("0000644", 100), ("0000000", 108), ("0000000", 116), ("00000000000", 136), ("        ", 148),
+            ("ustar\u{0}00", 257), ("0000000", 329), ("0000000", 337),
+        ] { block.replaceSubrange(offset..<(offset + text.utf8.count), with: text.utf8) }
+        return block
+    }()
 }
