@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <linux/openat2.h>
 #include <malloc.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -175,3 +176,8 @@ void nsh_keep_memory_small(void) {
 }
 
 void nsh_give_memory_back(void) { malloc_trim(0); }
+
+unsigned int nsh_processor(void) {
+    int number = sched_getcpu();
+    return number < 0 ? 0 : (unsigned int)number;
+}

@@ -2,14 +2,17 @@ import Glibc
 import NshTrust
 
 /// Repeats one question in-process, for `Benchmarks/guard/guard.py` to count what one costs and for
-/// `Benchmarks/scale/inprocess.py` to time it: `GuardProbe check|lookup STATE ROOT.pub-content DIGEST COUNT [THREADS]`,
-/// COUNT on each of the threads.
+/// `Benchmarks/scale/inprocess.py` to time it.
+///
+/// `GuardProbe check|lookup STATE ROOT.pub-content DIGEST[,DIGEST…] COUNT [THREADS]`, COUNT on each of the threads. `check`
+/// asks for one digest after the other, each thread from another one on.
 @main
 struct GuardProbe {
     static func main() throws {
         let words = CommandLine.arguments
-        guard words.count == 6 || words.count == 7, let count = Int(words[5]), let digest = Digest(hex: words[4]) else {
-            print("usage: GuardProbe check|lookup STATE ROOT DIGEST COUNT [THREADS]")
+        guard words.count == 6 || words.count == 7, let count = Int(words[5]), let digests = digests(words[4])
+        else {
+            print("usage: GuardProbe check|lookup STATE ROOT DIGEST[,DIGEST...] COUNT [THREADS]")
             exit(2)
         }
         // A clock that stands still: asking the system for the time is not what is counted.
@@ -18,12 +21,20 @@ struct GuardProbe {
         let core = try TrustCore(directory: words[2], options: options, access: .readOnly)
         try core.addRoot(words[3])
         let isCheck = words[1] == "check"
-        let ask: @Sendable () throws -> Int = {
-            try isCheck ? checks(of: digest, in: core, count) : lookups(from: digest, in: core, count)
+        let ask: @Sendable (Int) throws -> Int = { thread in
+            try isCheck
+                ? checks(of: digests, from: thread, in: core, count) : lookups(from: digests[0], in: core, count)
         }
-        let others = (1..<(words.count == 7 ? Int(words[6]) ?? 1 : 1)).map { _ in start(ask) }
-        print(try ask())
+        let others = (1..<(words.count == 7 ? Int(words[6]) ?? 1 : 1)).map { thread in start { try ask(thread) } }
+        print(try ask(0))
         for thread in others { thread.join() }
+    }
+
+    /// Reads digests with commas between them; nil when one is none.
+    private static func digests(_ list: String) -> [Digest]? {
+        let texts = list.split(separator: ",")
+        let digests = texts.compactMap { Digest(hex: String($0)) }
+        return digests.count == texts.count && !digests.isEmpty ? digests : nil
     }
 
     /// Asks on a thread of its own; a question that fails ends the probe.
@@ -39,10 +50,14 @@ struct GuardProbe {
         return thread
     }
 
-    /// Asks whether the package may start; tells how often it might.
-    private static func checks(of digest: Digest, in core: TrustCore, _ count: Int) throws -> Int {
+    /// Asks whether the packages may start; tells how often they might.
+    private static func checks(of digests: [Digest], from first: Int, in core: TrustCore, _ count: Int) throws -> Int {
         var allowed = 0
-        for _ in 0..<count where try core.check(digest).facts.digest == digest { allowed += 1 }
+        var place = first * 101 % digests.count
+        for _ in 0..<count {
+            if try core.check(digests[place]).digest == digests[place] { allowed += 1 }
+            place = place + 1 == digests.count ? 0 : place + 1
+        }
         return allowed
     }
 

@@ -83,6 +83,9 @@ void nsh_keep_memory_small(void);
 /* Gives back what is free now. */
 void nsh_give_memory_back(void);
 
+/* The processor on which this thread runs just now, by its number; 0 where the system does not tell. No system call. */
+unsigned int nsh_processor(void);
+
 /*
  * Tells ThreadSanitizer, in a build that has it, that a lock was taken or is about to be given back; nothing otherwise.
  * It does not see the futex calls inside Swift's Mutex, and would report races that cannot be.

@@ -78,6 +78,7 @@ package final class TrustCore: Sendable {
         var judged = pinned.withLock { $0 }
         try add(root, to: &judged)
         try pinned.withLock { try $0.add(root) }
+        store.forgetExcerpts()
     }
 
     /// Trusts exactly these roots from now on, and no others.
@@ -101,6 +102,7 @@ package final class TrustCore: Sendable {
         }
         let replacement = judged
         pinned.withLock { $0 = replacement }
+        store.forgetExcerpts()
         return refused
     }
 

@@ -8,7 +8,7 @@ package final class PackageExcerpt: TrustState, Sendable {
     /// The package's record.
     package let installed: InstalledPackage
     /// The roots that were pinned when the excerpt was taken; it answers for these and for those that signed.
-    let pinned: [PublicKey]
+    private let pinned: [PublicKey]
 
     /// The second in which the package was last found to be allowed to start; nothing else that the decision depends on
     /// changes while the excerpt is good.
@@ -56,14 +56,16 @@ package final class PackageExcerpt: TrustState, Sendable {
         wasAccepted = try snapshot.hasAccepted(package: facts.digest)
     }
 
-    /// Decides whether the package may start, once a second: all within one have the same answer.
+    /// Whether it was decided in this second already that the package may start: all within one have the same answer.
+    func mayStart(at now: Int64) -> Bool { allowedAt.load(ordering: .relaxed) == now }
+
+    /// Decides whether the package may start.
     ///
     /// - Parameters:
     ///   - now: The local time, in seconds since 1970 UTC.
     ///   - policy: What the host asks for, the same each time: that of the one core that uses the store.
     /// - Throws: The `Refusal` of the first rule that fails, or a trouble.
-    func mayStart(at now: Int64, policy: Policy) throws {
-        if allowedAt.load(ordering: .relaxed) == now { return }
+    func judge(at now: Int64, policy: Policy) throws {
         try Judge(policy: policy, pinned: pinned, state: self, clock: now).mayStart(facts)
         allowedAt.store(now, ordering: .relaxed)
     }

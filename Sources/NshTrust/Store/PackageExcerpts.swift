@@ -25,8 +25,13 @@ final class PackageExcerpts: Sendable {
 
     /// What is known of a digest.
     enum Answer: Sendable {
-        case installed(PackageExcerpt)
+        case installed(LocalExcerpt)
         case notInstalled
+    }
+
+    /// What is known of a digest: nil for a package that is not installed.
+    private struct Found: Sendable {
+        let excerpt: PackageExcerpt?
     }
 
     private struct Shard: Sendable {
@@ -35,6 +40,7 @@ final class PackageExcerpts: Sendable {
         var unknown: Set<Digest> = []
     }
 
+    private let lanes = ExcerptLanes()
     private let shards = (0..<shardCount).map { _ in Locked(Shard()) }
     /// Counts the states of the store that were seen; excerpts of an earlier one are worth nothing.
     let epoch = Atomic<UInt64>(1)
@@ -61,48 +67,64 @@ final class PackageExcerpts: Sendable {
     /// Says that this process has committed something that decisions are made by.
     func noteCommit() { commits.add(1, ordering: .acquiringAndReleasing) }
 
+    /// Drops everything, for something that does not stand in the store has changed.
+    func forget() { epoch.add(1, ordering: .acquiringAndReleasing) }
+
+    /// Returns the excerpt of a package from memory, where it is there and no question is due.
+    func known(_ digest: Digest) -> LocalExcerpt? {
+        guard let age = age(at: MonotonicTime.nanoseconds()), age < Age.soft else { return nil }
+        return lanes.find(digest, notBefore: epoch.load(ordering: .acquiring))
+    }
+
     /// Returns what is known of a digest, or finds it out.
     ///
     /// - Parameters:
     ///   - digest: The package digest.
-    ///   - pinned: The roots that the host trusts now.
     ///   - changeCount: Asks for the store's count of all commits.
     ///   - decisionCount: Asks for its count of those that changed what decisions are made by.
     ///   - read: Takes the excerpt from the store; nil when the package is not installed.
     /// - Returns: What is known.
     /// - Throws: What these throw.
     func answer(
-        for digest: Digest, pinned: [PublicKey], changeCount: Question, decisionCount: Question,
-        read: () throws -> PackageExcerpt?
+        for digest: Digest, changeCount: Question, decisionCount: Question, read: () throws -> PackageExcerpt?
     ) throws -> Answer {
         try validate(changeCount, decisionCount)
         // Before the store is read: what is read later than a change is not kept as if it were from before it.
         let epoch = epoch.load(ordering: .acquiring)
+        if let local = lanes.find(digest, notBefore: epoch) { return .installed(local) }
+        guard let excerpt = try shared(digest, epoch, read: read) else { return .notInstalled }
+        let local = LocalExcerpt(excerpt, epoch: epoch)
+        lanes.keep(local)
+        return .installed(local)
+    }
+
+    /// Returns the excerpt that all processors share, or reads it; nil when the package is not installed.
+    private func shared(
+        _ digest: Digest, _ epoch: UInt64, read: () throws -> PackageExcerpt?
+    ) throws -> PackageExcerpt? {
         let shard = shards[Int(truncatingIfNeeded: digest.shardNumber % UInt64(Self.shardCount))]
-        if let known = Self.look(digest, pinned, epoch, in: shard) { return known }
+        if let known = Self.look(digest, epoch, in: shard) { return known.excerpt }
         guard let excerpt = try read() else {
             shard.withLock { shard in
                 guard shard.epoch == epoch else { return }
                 if shard.unknown.count >= Self.shardUnknown { shard.unknown.removeAll(keepingCapacity: true) }
                 shard.unknown.insert(digest)
             }
-            return .notInstalled
+            return nil
         }
         shard.withLock { shard in
             guard shard.epoch == epoch else { return }
             if shard.installed.count >= Self.shardCapacity { shard.installed.removeAll(keepingCapacity: true) }
             shard.installed[digest] = excerpt
         }
-        return .installed(excerpt)
+        return excerpt
     }
 
-    private static func look(
-        _ digest: Digest, _ pinned: [PublicKey], _ epoch: UInt64, in shard: Locked<Shard>
-    ) -> Answer? {
+    private static func look(_ digest: Digest, _ epoch: UInt64, in shard: Locked<Shard>) -> Found? {
         shard.withLock { shard in
             if shard.epoch < epoch { shard = Shard(epoch: epoch) }
-            if let excerpt = shard.installed[digest] { return excerpt.pinned == pinned ? .installed(excerpt) : nil }
-            return shard.unknown.contains(digest) ? .notInstalled : nil
+            if let excerpt = shard.installed[digest] { return Found(excerpt: excerpt) }
+            return shard.unknown.contains(digest) ? Found(excerpt: nil) : nil
         }
     }
 

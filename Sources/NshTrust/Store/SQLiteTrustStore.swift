@@ -122,13 +122,14 @@ package final class SQLiteTrustStore: TrustStore {
     ///
     /// - Parameters:
     ///   - digest: The package digest.
-    ///   - pinned: The roots that the host trusts now.
+    ///   - pinned: Returns the roots that the host trusts now; asked when the store is.
     /// - Returns: The excerpt, or nil when the package is not installed.
-    /// - Throws: A trouble of the store.
+    /// - Throws: A trouble of the store, or what `pinned` throws.
     /// - Spec: POL-24
-    package func excerpt(of digest: Digest, pinned: [PublicKey]) throws -> PackageExcerpt? {
+    package func excerpt(of digest: Digest, pinned: () throws -> [PublicKey]) throws -> LocalExcerpt? {
+        if let known = excerpts.known(digest) { return known }
         let answer = try excerpts.answer(
-            for: digest, pinned: pinned,
+            for: digest,
             changeCount: { waits in
                 try changeCount(on: validator, patience: waits ? busyTimeoutSeconds : 0)
             },
@@ -138,13 +139,17 @@ package final class SQLiteTrustStore: TrustStore {
                 }
             },
             read: {
-                try transaction(in: asker, begin: "BEGIN") { connection in
-                    try PackageExcerpt(of: digest, pinned: pinned, in: SQLiteSnapshot(connection))
+                let roots = try pinned()
+                return try transaction(in: asker, begin: "BEGIN") { connection in
+                    try PackageExcerpt(of: digest, pinned: roots, in: SQLiteSnapshot(connection))
                 }
             })
         guard case .installed(let excerpt) = answer else { return nil }
         return excerpt
     }
+
+    /// Drops what `excerpt` has in memory; to be called after the host has come to trust other roots.
+    package func forgetExcerpts() { excerpts.forget() }
 
     /// Runs the body on the connection that reads, outside of any transaction.
     func inspect<Value: Sendable>(_ body: (SQLiteConnection) throws -> Value) throws -> Value {

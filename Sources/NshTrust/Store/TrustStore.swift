@@ -24,11 +24,14 @@ package protocol TrustStore: Sendable {
     ///
     /// - Parameters:
     ///   - digest: The package digest.
-    ///   - pinned: The roots that the host trusts now.
+    ///   - pinned: Returns the roots that the host trusts now; asked when the store is.
     /// - Returns: The excerpt, or nil when the package is not installed.
-    /// - Throws: A `Trouble` when the store cannot be read.
+    /// - Throws: A `Trouble` when the store cannot be read, or what `pinned` throws.
     /// - Spec: POL-24
-    func excerpt(of digest: Digest, pinned: [PublicKey]) throws -> PackageExcerpt?
+    func excerpt(of digest: Digest, pinned: () throws -> [PublicKey]) throws -> LocalExcerpt?
+
+    /// Drops what `excerpt` has in memory; to be called after the host has come to trust other roots.
+    func forgetExcerpts()
 
     /// Returns a number that differs after every commit of any process, this one included.
     ///

@@ -94,8 +94,8 @@ enum Handlers {
     static func check(_ service: TrustService, _ call: Call) throws -> Outcome {
         let digest = try RequestBody.digest(call.body)
         do {
-            let package = try counted(.check, service) { try service.core.checked(digest) }
-            return .answer(service.finish(service.acceptedAnswers.answer(for: package), call))
+            let package = try counted(.check, service) { try service.core.check(digest) }
+            return .answer(service.finish(service.acceptedAnswers.answer(for: package.excerpt), call))
         } catch let refusal as Refusal {
             // What it is that may not start is looked up for the answer only, where the store may be waited for.
             return service.queued(.queries, call) { service, _ in

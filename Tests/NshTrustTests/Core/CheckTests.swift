@@ -42,7 +42,7 @@ struct CheckTests {
     @Test("what was opened may start, as often as it likes") func accepts() throws {
         let digest = try open(5)
         for _ in 0..<3 {
-            let installed = try core.check(digest)
+            let installed = try core.check(digest).excerpt.installed
             #expect(installed.app.build == 5 && installed.facts.digest == digest)
             #expect(try core.store.read { try $0.installedPackage(digest) } == installed)
         }
@@ -63,6 +63,21 @@ struct CheckTests {
         #expect(code(digest) == "noTrustedRoots")
     }
 
+    @Test("roots that are trusted from now on count from now on", .rules("POL-23", "POL-24")) func otherRoots() throws {
+        let digest = try open(5)
+        for _ in 0..<3 {
+            #expect(code(digest) == nil)
+            try core.replaceRoots(with: [TestKey.secondRoot.publicKey])
+            #expect(code(digest) == "untrustedRoot")
+            try core.addRoot(TestKey.root.publicKey)
+            #expect(code(digest) == nil)
+            try core.replaceRoots(with: [])
+            #expect(code(digest) == "noTrustedRoots" && code(SHA256.hash([1])) == "noTrustedRoots")
+            try core.replaceRoots(with: [TestKey.root.publicKey])
+            #expect(code(SHA256.hash([1])) == "notInstalled")
+        }
+    }
+
     @Test(
         "each rule is asked again, when this process applies a list and when another does", .rules("POL-24"),
         arguments: [
@@ -71,7 +86,7 @@ struct CheckTests {
         ], [true, false])
     func repeatsTheRules(_ what: String, fromOutside: Bool) throws {
         let digest = try open(5)
-        let facts = try core.check(digest).facts
+        let facts = try core.check(digest).excerpt.installed.facts
         let other = fromOutside ? try host.trust().core : core
         if what == "withdrawnByAnother" {
             try other.addRoot(TestKey.secondRoot.publicKey)

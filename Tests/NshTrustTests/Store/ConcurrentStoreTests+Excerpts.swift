@@ -44,7 +44,7 @@ extension ConcurrentStoreTests {
                     let now = MonotonicTime.nanoseconds()
                     let old = byOther.withLock { $0.last { $0.at + 50_000_000 <= now }?.floor ?? 0 }
                     let mine = byOwn.withLock { $0 }
-                    let excerpt = try #require(try own.store.excerpt(of: package.facts.digest, pinned: pinned))
+                    let excerpt = try #require(try own.store.excerpt(of: package.facts.digest) { pinned }).excerpt
                     let (seen, seenOwn) = (
                         try Self.floor(by: .root, of: package, in: excerpt),
                         try Self.floor(by: .secondRoot, of: package, in: excerpt)

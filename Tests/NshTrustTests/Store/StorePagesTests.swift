@@ -19,9 +19,10 @@ private final class CountingStore: TrustStore {
     }
 
     func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws -> Value { try base.commit(body) }
-    func excerpt(of digest: Digest, pinned: [PublicKey]) throws -> PackageExcerpt? {
+    func excerpt(of digest: Digest, pinned: () throws -> [PublicKey]) throws -> LocalExcerpt? {
         try base.excerpt(of: digest, pinned: pinned)
     }
+    func forgetExcerpts() { base.forgetExcerpts() }
     func changeCount() throws -> Int64 { try base.changeCount() }
     func problems() throws -> [String] { try base.problems() }
 }

@@ -116,9 +116,10 @@ import Testing
             self.atFailure = atFailure
         }
         func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value { try store.read(body) }
-        func excerpt(of digest: Digest, pinned: [PublicKey]) throws -> PackageExcerpt? {
+        func excerpt(of digest: Digest, pinned: () throws -> [PublicKey]) throws -> LocalExcerpt? {
             try store.excerpt(of: digest, pinned: pinned)
         }
+        func forgetExcerpts() { store.forgetExcerpts() }
         func changeCount() throws -> Int64 { try store.changeCount() }
         func problems() throws -> [String] { try store.problems() }
         func commit<Value>(_ body: (any StoreTransaction) throws -> Value) throws -> Value {
