@@ -94,7 +94,7 @@ struct FileSlice {
         piecesOf pieceCount: Int = PackageContents.bufferCount, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         var input = FileInput(descriptor: descriptor, name: name, offset: start)
-        var memory = [UInt8](repeating: 0, count: pieceCount)
+        var memory = [UInt8](repeating: 0, count: Int(max(0, min(Int64(pieceCount), count))))
         try memory.withUnsafeMutableBytes { buffer in
             var left = count
             while left > 0 {
