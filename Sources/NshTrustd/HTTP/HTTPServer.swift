@@ -47,9 +47,10 @@ final class HTTPServer: Sendable {
 
     deinit { stop(gracePeriodSeconds: 0) }
 
-    /// libmicrohttpd takes more than 32 KiB for a connection as pages of their own, which go back to the system with the
-    /// connection; less would stay with the allocator.
-    private static let pageBytes = 4096
+    /// What a connection's memory has besides the head: an entry for each header, and the head of the answer.
+    ///
+    /// libmicrohttpd clears all of that memory after each request, so more of it makes every answer slower.
+    private static let bytesBesideHead = 4096
 
     /// Starts the threads, each with a descriptor of its own for the listening socket, which it closes.
     private static func startWorkers(
@@ -62,7 +63,7 @@ final class HTTPServer: Sendable {
             // Connections are counted when they begin: libmicrohttpd knows neither users nor a polite refusal.
             guard listening >= 0,
                 let daemon = nsh_mhd_start(
-                    &callbacks, listening, core.limits.headBytes + Self.pageBytes, UInt32.max / 2)
+                    &callbacks, listening, core.limits.headBytes + Self.bytesBesideHead, UInt32.max / 2)
             else {
                 stop(workers)
                 throw Trouble(.ioFailure, "cannot start a thread that serves connections")

@@ -5,7 +5,7 @@ struct ServerLimits: Sendable {
     /// How many of them one user may have; nil for half of them.
     var connectionsPerUser: Int?
     /// How many bytes a connection's memory has for a request's head, at least 4096.
-    var headBytes = 32 << 10
+    var headBytes = 8 << 10
     /// How many bytes of a body that nobody wants are read before the connection is given up instead.
     var unwantedBodyBytes: Int64 = 1 << 20
 

@@ -192,7 +192,32 @@ struct LimitTests {
             #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4"), "\(answer)")
         }
         #expect(try server.ask(get).status == 200)
-        let usual = "GET / HTTP/1.1\r\nA: " + String(repeating: "a", count: 8000) + "\r\n\r\n"
-        #expect(try server.ask(usual).status == 200)
+    }
+
+    @Test("a head of 8 KiB is read, in one line or in fifty, first on its connection or later; one of 16 KiB is not")
+    func aHeadMayHaveEightKibibytes() throws {
+        let server = try TestServer(.echo)
+        func heads(of count: Int) -> [String] {
+            let (start, end) = ("GET / HTTP/1.1\r\nHost: localhost\r\n", "\r\n")
+            let left = count - start.utf8.count - end.utf8.count
+            let line = "A: " + String(repeating: "a", count: left / 49 - 5) + "\r\n"
+            let last = "B: " + String(repeating: "b", count: left - 48 * line.utf8.count - 5) + "\r\n"
+            let one = "A: " + String(repeating: "a", count: left - 5) + "\r\n"
+            let target = "GET /?" + String(repeating: "a", count: count - 19) + " HTTP/1.1\r\n" + end
+            return [start + String(repeating: line, count: 48) + last + end, start + one + end, target]
+        }
+        for head in heads(of: 8 << 10) {
+            #expect(head.utf8.count == 8 << 10)
+            let client = try server.client()
+            #expect(try client.ask(head).status == 200)
+            #expect(try client.ask(get).status == 200)
+            #expect(try client.ask(head).status == 200)
+        }
+        for (head, status) in zip(heads(of: 16 << 10), [431, 431, 414]) {
+            let client = try server.client()
+            #expect(client.sendIfPossible(Array(head.utf8)))
+            let answer = String(decoding: try client.readToEnd(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 \(status) "), "\(answer)")
+        }
     }
 }
