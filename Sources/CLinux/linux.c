@@ -161,6 +161,18 @@ int nsh_effective_capabilities(uint64_t *bits) {
     return result;
 }
 
+int nsh_work_in_long_pieces(int niceness, uint64_t nanoseconds) {
+    /* As the kernel had it first; glibc 2.36 declares neither the call nor the structure. */
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } attributes = {.size = sizeof attributes, .policy = SCHED_BATCH, .nice = niceness, .runtime = nanoseconds};
+    return answer(syscall(SYS_sched_setattr, 0, &attributes, 0));
+}
+
 int nsh_event_counter(void) { return answer(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
 
 int nsh_raise_event_counter(int descriptor) { return answer(eventfd_write(descriptor, 1)); }

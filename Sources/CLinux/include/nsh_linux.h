@@ -74,6 +74,12 @@ int nsh_thread_groups(int capacity, uint32_t *groups);
 /* This thread's effective capabilities, a bit each. */
 int nsh_effective_capabilities(uint64_t *bits);
 
+/*
+ * Makes this thread, and those that it starts, one that works in long pieces and wakes up to interrupt nobody: SCHED_BATCH
+ * with so many nanoseconds at a time. The niceness has to be said again, and may only grow.
+ */
+int nsh_work_in_long_pieces(int niceness, uint64_t nanoseconds);
+
 /* A counter to be woken by: readable once it was raised; reading it sets it back. Neither ever blocks. */
 int nsh_event_counter(void);
 int nsh_raise_event_counter(int descriptor);

@@ -19,9 +19,6 @@ final class Lane: @unchecked Sendable {
         var rejected: Int64 = 0
     }
 
-    /// By how much threads that read whole packages stand back behind those that answer small questions.
-    private static let niceness: Int32 = 10
-
     private let maximumThreads: Int
     private let maximumPerUser: Int
     private let yields: Bool
@@ -99,7 +96,7 @@ final class Lane: @unchecked Sendable {
     }
 
     private func work() {
-        if yields { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
+        if yields { BackgroundWork.begin() }
         pthread_mutex_lock(mutex)
         while true {
             if !jobs.isEmpty {

@@ -1,3 +1,4 @@
+import Glibc
 import NshTrust
 import Synchronization
 import Testing
@@ -50,6 +51,27 @@ struct WorkQueueTests {
         #expect(taken.allSatisfy { $0 })
         lane.stop()
         #expect(done.withLock { $0 } == Array(0..<1000))
+    }
+
+    @Test("threads that read packages stand back, and those that they start as well")
+    func background() {
+        /// `SCHED_BATCH`, which the Glibc module lacks.
+        let batch: Int32 = 3
+        let found = Locked<[Int32]>([])
+        let look: @Sendable () -> Void = {
+            let niceness = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+            found.withLock { $0 += [sched_getscheduler(0), niceness] }
+        }
+        let lane = Lane(threads: 1, waiting: 1, yields: true)
+        let isTaken = lane.add(
+            {
+                look()
+                HelperThread(look)?.join()
+            }, for: 1)
+        #expect(isTaken)
+        lane.stop()
+        let here = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+        #expect(found.withLock { $0 } == [batch, max(here, 10), batch, max(here, 10)])
     }
 
     @Test("a full lane keeps no other lane waiting")
