@@ -84,6 +84,7 @@ final class DaemonHost: Sendable {
     private func wait(for outcome: Outcome) throws -> Response? {
         switch outcome {
         case .answer(let response): return response
+        case .again(let kept): return kept.response
         case .later(let pending):
             let answered = Signal()
             pending.whenCompleted { answered.raise() }

@@ -7,13 +7,17 @@ enum Answer {
     ///
     /// - Returns: False when there is no memory for it; the connection then ends.
     static func queue(_ answer: Response, on handle: OpaquePointer, closing: Bool) -> Bool {
-        let isLast = closing || answer.closesConnection
-        if !isLast, let kept = answer.kept {
-            return MHD_queue_response(handle, UInt32(answer.status), kept.raw) == .YES
-        }
-        guard let response = make(answer, closing: isLast) else { return false }
+        guard let response = make(answer, closing: closing || answer.closesConnection) else { return false }
         defer { MHD_destroy_response(response) }
         return MHD_queue_response(handle, UInt32(answer.status), response) == .YES
+    }
+
+    /// Queues an answer that was made before.
+    ///
+    /// - Returns: As for any other.
+    static func queue(_ answer: KeptAnswer, on handle: OpaquePointer, closing: Bool) -> Bool {
+        if closing { return queue(answer.response, on: handle, closing: true) }
+        return MHD_queue_response(handle, UInt32(answer.response.status), answer.raw) == .YES
     }
 
     /// Makes an answer in libmicrohttpd's form, for the caller to destroy.
@@ -53,11 +57,14 @@ enum Answer {
 ///
 /// `@unchecked Sendable`: libmicrohttpd counts the uses of an answer under a lock of its own.
 final class KeptAnswer: @unchecked Sendable {
+    /// The answer.
+    let response: Response
     fileprivate let raw: OpaquePointer
 
     /// Makes it of an answer that does not end its connection; nil when there is no memory for it.
     init?(_ answer: Response) {
         guard !answer.closesConnection, let made = Answer.make(answer, closing: false) else { return nil }
+        response = answer
         raw = made
     }
 

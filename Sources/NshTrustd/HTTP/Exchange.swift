@@ -97,7 +97,7 @@ final class Exchange {
         switch outcome {
         case .later(let pending): pending.abandon()
         case .events(let stream): stream.close()
-        case .answer: break
+        case .answer, .again: break
         }
     }
 
@@ -253,6 +253,10 @@ final class Exchange {
         guard case .deciding(let outcome) = phase else { return true }
         switch outcome {
         case .answer(let response): return answer(response, on: handle)
+        case .again(let kept):
+            phase = .answered
+            connection.enter(.answer)
+            return Answer.queue(kept, on: handle, closing: core.isStopping)
         case .later(let pending): return waitOrAnswer(pending, on: handle)
         case .events(let stream):
             phase = .answered

@@ -40,6 +40,8 @@ enum RequestPlan: Sendable {
 enum Outcome: Sendable {
     /// At once.
     case answer(Response)
+    /// At once, as before.
+    case again(KeptAnswer)
     /// Later, from another thread.
     case later(PendingAnswer)
     /// With server-sent events until either side ends them.

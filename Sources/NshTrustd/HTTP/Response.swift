@@ -10,8 +10,6 @@ struct Response: Sendable {
     var headers: [(name: String, value: String)]
     /// Whether the connection ends after it.
     var closesConnection: Bool
-    /// The same answer in the form in which it is sent, when it is kept for the next time.
-    var kept: KeptAnswer?
 
     /// Makes an answer.
     init(

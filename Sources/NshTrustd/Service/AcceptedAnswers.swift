@@ -7,7 +7,7 @@ import NshTrust
 final class AcceptedAnswers: Sendable {
     private struct Entry: Sendable {
         let publisher: DisplayText
-        let answer: Response
+        let answer: KeptAnswer
     }
 
     /// How many answers each of the parts keeps, of about a kilobyte and a half.
@@ -22,18 +22,20 @@ final class AcceptedAnswers: Sendable {
     init(state: String) { self.state = state }
 
     /// The answer that an installed package may start.
-    func answer(for package: PackageExcerpt) -> Response {
+    func answer(for package: PackageExcerpt) -> Outcome {
         let (digest, publisher) = (package.installed.facts.digest, package.installed.facts.certificate.publisher)
         let part = parts[Int(truncatingIfNeeded: digest.shardNumber & 15)]
-        let known = part.withLock { $0[digest] }
-        if let known, known.publisher == publisher { return known.answer }
-        var answer = CheckAnswer.accepted(package.installed, state: state)
-        answer.kept = KeptAnswer(answer)
-        let entry = Entry(publisher: publisher, answer: answer)
+        let known = part.withLock { entries -> KeptAnswer? in
+            guard let entry = entries[digest], entry.publisher == publisher else { return nil }
+            return entry.answer
+        }
+        if let known { return .again(known) }
+        let answer = CheckAnswer.accepted(package.installed, state: state)
+        guard let kept = KeptAnswer(answer) else { return .answer(answer) }
         part.withLock { entries in
             if entries.count >= Self.maximumCount { entries = [:] }
-            entries[digest] = entry
+            entries[digest] = Entry(publisher: publisher, answer: kept)
         }
-        return answer
+        return .again(kept)
     }
 }

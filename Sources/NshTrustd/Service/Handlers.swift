@@ -95,7 +95,9 @@ enum Handlers {
         let digest = try RequestBody.digest(call.body)
         do {
             let package = try counted(.check, service) { try service.core.check(digest) }
-            return .answer(service.finish(service.acceptedAnswers.answer(for: package.excerpt), call))
+            let answer = service.acceptedAnswers.answer(for: package.excerpt)
+            service.metrics.answered(route: call.number, status: 200, since: call.started)
+            return answer
         } catch let refusal as Refusal {
             // What it is that may not start is looked up for the answer only, where the store may be waited for.
             return service.queued(.queries, call) { service, _ in

@@ -115,6 +115,7 @@ final class ServiceHost: Sendable {
     static func wait(for outcome: Outcome) throws -> Response {
         switch outcome {
         case .answer(let response): return response
+        case .again(let kept): return kept.response
         case .later(let pending):
             let deadline = MonotonicTime.nanoseconds() + 30_000_000_000
             while pending.response == nil, MonotonicTime.nanoseconds() < deadline {
