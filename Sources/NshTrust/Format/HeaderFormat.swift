@@ -142,7 +142,7 @@ extension PackageHeader.Payload {
         }
         self.init(
             chunkSize: numbers.chunkSize,
-            chunks: stride(from: 0, to: chunks.count, by: 32).compactMap { Digest(chunks[$0..<($0 + 32)]) },
+            chunks: Digest.each(in: chunks),
             compression: compression, files: numbers.files, manifest: manifest, size: numbers.size,
             unpackedSize: numbers.unpacked)
     }

@@ -19,6 +19,15 @@ package struct Bytes32: Hashable, Comparable, Sendable {
         words = (word(), word(), word(), word())
     }
 
+    /// Makes the value of 32 bytes that lie in memory; nil for any other number.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == 32 else { return nil }
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        words = (word(0), word(8), word(16), word(24))
+    }
+
     /// Reads 64 ASCII digits of lower-case hex without making anything else of them; nil for anything else.
     package init?(hexDigits digits: UnsafeRawBufferPointer) {
         guard digits.count == 64, let first = Hex.word(digits, at: 0), let second = Hex.word(digits, at: 16),

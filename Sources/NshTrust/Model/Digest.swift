@@ -17,6 +17,12 @@ package struct Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.storage = storage
     }
 
+    /// Makes a digest of 32 bytes that lie in memory; nil for any other number.
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard let storage = Bytes32(bytes) else { return nil }
+        self.storage = storage
+    }
+
     /// Reads 64 lower-case hex digits; nil for anything else.
     package init?(hex: String) {
         guard let bytes = Hex.decode(hex.utf8, count: 32) else { return nil }
@@ -27,6 +33,19 @@ package struct Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
     package init?(hexDigits digits: UnsafeRawBufferPointer) {
         guard let storage = Bytes32(hexDigits: digits) else { return nil }
         self.storage = storage
+    }
+
+    /// The digests that stand one behind the other; what is left behind the last whole one is none.
+    package static func each(in bytes: [UInt8]) -> [Digest] {
+        var digests: [Digest] = []
+        digests.reserveCapacity(bytes.count / 32)
+        bytes.withUnsafeBytes { bytes in
+            for start in stride(from: 0, through: bytes.count - 32, by: 32) {
+                guard let digest = Digest(UnsafeRawBufferPointer(rebasing: bytes[start..<(start + 32)])) else { return }
+                digests.append(digest)
+            }
+        }
+        return digests
     }
 
     /// The 32 bytes.

@@ -88,15 +88,16 @@ package enum Base64 {
         let padding = last != pad ? 0 : text[text.count - 2] != pad ? 1 : 2
         let full = text.count - (padding > 0 ? 4 : 0)
         return values.withUnsafeBufferPointer { values in
-            var count = 0
-            for at in stride(from: 0, to: full, by: 4) {
-                let (a, b) = (values[Int(text[at])], values[Int(text[at + 1])])
-                let (c, d) = (values[Int(text[at + 2])], values[Int(text[at + 3])])
+            var (at, count) = (0, 0)
+            while at < full {
+                let (a, b) = (values[Int(text[at])], values[Int(text[at &+ 1])])
+                let (c, d) = (values[Int(text[at &+ 2])], values[Int(text[at &+ 3])])
                 guard (a | b | c | d) < 64 else { return nil }
-                bytes.initializeElement(at: count, to: a << 2 | b >> 4)
-                bytes.initializeElement(at: count + 1, to: b << 4 | c >> 2)
-                bytes.initializeElement(at: count + 2, to: c << 6 | d)
-                count += 3
+                bytes[count] = a << 2 | b >> 4
+                bytes[count &+ 1] = b << 4 | c >> 2
+                bytes[count &+ 2] = c << 6 | d
+                at &+= 4
+                count &+= 3
             }
             guard padding > 0 else { return count }
             let (a, b) = (values[Int(text[full])], values[Int(text[full + 1])])
