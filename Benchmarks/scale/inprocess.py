@@ -45,8 +45,7 @@ def threads(host):
     state = host.folder("threads") / "state"
     host.time(host.tool("open", package, "--state", state), 1, warm=False)
     for count in THREADS:
-        # Few enough to end soon where threads stand in each other's way.
-        checks = FEW + (100_000 if host.quick else 400_000) // count
+        checks = FEW + (400_000 if host.quick else 8_000_000) // count
         yield say(
             "threads", {"size": count, "checksPerSecond": per_second(host, "check", state, host.digest(package), checks, count)}
         )
@@ -60,7 +59,7 @@ def measure(host):
     folder = host.folder("inprocess")
     state = folder / "state"
     host.time(host.tool("open", package, "--state", state), 1, warm=False)
-    digest, checks = host.digest(package), 100_000 if host.quick else 1_000_000
+    digest, checks = host.digest(package), 400_000 if host.quick else 8_000_000
     row = {
         "size": 10_000 if host.quick else LIST,
         "checksPerSecond": per_second(host, "check", state, digest, checks),

@@ -23,7 +23,7 @@ package enum CommandLineElement: Hashable {
 package enum OptionReader {
     private static let firstNumber: Int32 = 256
     /// getopt_long keeps its place in global variables: one command line at a time.
-    private static let turn = Locked(())
+    private static let turn = Locked(false)
 
     /// Reads the words after the command.
     ///

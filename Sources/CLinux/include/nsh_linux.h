@@ -92,11 +92,4 @@ void nsh_give_memory_back(void);
 /* The processor on which this thread runs just now, by its number; 0 where the system does not tell. No system call. */
 unsigned int nsh_processor(void);
 
-/*
- * Tells ThreadSanitizer, in a build that has it, that a lock was taken or is about to be given back; nothing otherwise.
- * It does not see the futex calls inside Swift's Mutex, and would report races that cannot be.
- */
-void nsh_lock_taken(void *lock);
-void nsh_lock_given(void *lock);
-
 #endif

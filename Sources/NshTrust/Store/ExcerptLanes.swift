@@ -72,7 +72,8 @@ private struct LaneReference: ~Copyable, Sendable {
 
 /// What one processor asks for; a thread that has just been moved from it to another does no harm.
 ///
-/// A digest has two places. Who comes to its first sends whoever is there to that one's other place.
+/// A digest has two places. Who comes to its first sends whoever is there to that one's other place, and so on for a
+/// while; who has been sent last of all is forgotten.
 private final class Lane: Sendable {
     private let places = InlineArray<4096, Place> { _ in Place() }
 
@@ -88,11 +89,13 @@ private final class Lane: Sendable {
     }
 
     func keep(_ local: LocalExcerpt) {
-        let first = firstPlace(of: local.digest)
-        guard let other = places[first].put(local), other.epoch >= local.epoch, other.digest != local.digest else {
-            return
+        var (local, place) = (local, firstPlace(of: local.digest))
+        for _ in 0..<4 {
+            guard let other = places[place].put(local), other.epoch >= local.epoch, other.digest != local.digest else {
+                return
+            }
+            (local, place) = (other, otherPlace(of: other.digest, than: place))
         }
-        places[otherPlace(of: other.digest, than: first)].put(other)
     }
 
     private func firstPlace(of digest: Digest) -> Int {

@@ -38,10 +38,25 @@ final class PackageExcerpts: Sendable {
         var epoch: UInt64 = 0
         var installed: [Digest: PackageExcerpt] = [:]
         var unknown: Set<Digest> = []
+
+        mutating func keep(_ excerpt: PackageExcerpt?, of digest: Digest, _ epoch: UInt64) {
+            guard epoch == self.epoch else { return }
+            if let excerpt {
+                if installed.count >= shardCapacity { installed.removeAll(keepingCapacity: true) }
+                installed[digest] = excerpt
+            } else {
+                if unknown.count >= shardUnknown { unknown.removeAll(keepingCapacity: true) }
+                unknown.insert(digest)
+            }
+        }
     }
 
     private let lanes = ExcerptLanes()
     private let shards = (0..<shardCount).map { _ in Locked(Shard()) }
+    /// How often the store was read.
+    ///
+    /// One thread reads at a time: the store has one connection for it, and what many ask for is read once.
+    private let reads = Locked<UInt64>(0)
     /// Counts the states of the store that were seen; excerpts of an earlier one are worth nothing.
     let epoch = Atomic<UInt64>(1)
     /// When the store was last found to be in the state of `epoch`.
@@ -103,21 +118,15 @@ final class PackageExcerpts: Sendable {
         _ digest: Digest, _ epoch: UInt64, read: () throws -> PackageExcerpt?
     ) throws -> PackageExcerpt? {
         let shard = shards[Int(truncatingIfNeeded: digest.shardNumber % UInt64(Self.shardCount))]
-        if let known = Self.look(digest, epoch, in: shard) { return known.excerpt }
-        guard let excerpt = try read() else {
-            shard.withLock { shard in
-                guard shard.epoch == epoch else { return }
-                if shard.unknown.count >= Self.shardUnknown { shard.unknown.removeAll(keepingCapacity: true) }
-                shard.unknown.insert(digest)
-            }
-            return nil
+        if let found = Self.look(digest, epoch, in: shard) { return found.excerpt }
+        return try reads.withLock { reads in
+            // Another thread may have read it while this one waited for it.
+            if let found = Self.look(digest, epoch, in: shard) { return found.excerpt }
+            reads += 1
+            let excerpt = try read()
+            shard.withLock { $0.keep(excerpt, of: digest, epoch) }
+            return excerpt
         }
-        shard.withLock { shard in
-            guard shard.epoch == epoch else { return }
-            if shard.installed.count >= Self.shardCapacity { shard.installed.removeAll(keepingCapacity: true) }
-            shard.installed[digest] = excerpt
-        }
-        return excerpt
     }
 
     private static func look(_ digest: Digest, _ epoch: UInt64, in shard: Locked<Shard>) -> Found? {

@@ -58,4 +58,27 @@ extension ConcurrentStoreTests {
         }
         #expect(asked.withLock { $0 } >= 62 && byOwn.withLock { $0 } > 3)
     }
+
+    @Test("what many threads ask for at once is read once", .rules("POL-24"))
+    func readsOnceWhatManyAskFor() async throws {
+        let fixture = try StoreFixture(directory)
+        let package = try fixture.record(build: 1)
+        let (excerpts, reads) = (PackageExcerpts(), Locked(0))
+        try await threads(32) { _ in
+            for asked in [package.facts.digest, SHA256.hash([1])] {
+                let answer = try excerpts.answer(for: asked, changeCount: { _ in 1 }, decisionCount: { _ in 1 }) {
+                    reads.withLock { $0 += 1 }
+                    MonotonicTime.sleep(nanoseconds: 5_000_000)
+                    return try fixture.store.read {
+                        try PackageExcerpt(of: asked, pinned: [TestKey.root.publicKey], in: $0)
+                    }
+                }
+                switch answer {
+                case .installed(let local): #expect(local.digest == asked && asked == package.facts.digest)
+                case .notInstalled: #expect(asked != package.facts.digest)
+                }
+            }
+        }
+        #expect(reads.withLock { $0 } == 2)
+    }
 }
