@@ -71,6 +71,7 @@ def operations():
         Operation("verify with a list of 10,000 keys", verify("small.nshpkg") + ["--state", "listed"]),
         Operation("check in-process", probe("check", 220), baseline=probe("check", 20), times=200, traced=False),
         Operation("list look-up", probe("lookup", 220), baseline=probe("lookup", 20), times=200, traced=False),
+        Operation("list look-up, often", probe("lookup-often", 900), baseline=probe("lookup-often", 100), times=800, traced=False),
     ]
 
 

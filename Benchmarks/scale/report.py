@@ -12,7 +12,8 @@ HEADS = {
             "checksPerSecond": "checks/s without it",
             "checksPerSecondTwoThreads": "on two threads",
             "checksPerSecondWithList": "with it",
-            "lookUpsPerSecond": "look-ups/s in it",
+            "firstLookUpsPerSecond": "first look-ups/s in it",
+            "lookUpsPerSecond": "look-ups/s later",
         },
     ),
     "lists": (
@@ -81,12 +82,17 @@ HEADS = {
 }
 
 
+def cell(row, member):
+    """A figure of a row; one that was kept from a run before there was this column has none."""
+    return page.number(row[member]) if member in row else "–"
+
+
 def tables(results):
     """What goes into the page."""
     parts = [page.sentence(results["machine"])]
     for name, (title, heads) in HEADS.items():
         if results.get(name):
-            shown = [[f"{row['size']:,}", *(page.number(row[member]) for member in list(heads)[1:])] for row in results[name]]
+            shown = [[f"{row['size']:,}", *(cell(row, member) for member in list(heads)[1:])] for row in results[name]]
             parts += [f"### {title}", page.table(heads.values(), shown)]
     exponents = "; ".join(f"{name} {value:.2f}" for name, value in results["growth"].items())
     return "\n\n".join(

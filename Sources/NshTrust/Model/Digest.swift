@@ -60,6 +60,9 @@ package struct Digest: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// Tells whether 64 ASCII digits are the digest in lower-case hex, without making text of it.
     package func hasHex(_ digits: UnsafeRawBufferPointer) -> Bool { storage.hasHex(digits) }
 
+    /// The first eight bytes as a number, by which digests are ordered first.
+    package var prefix: UInt64 { storage.prefix }
+
     /// A number that spreads digests evenly; not one that an attacker could not choose.
     package var shardNumber: UInt64 { storage.prefix }
 

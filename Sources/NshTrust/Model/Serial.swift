@@ -27,6 +27,9 @@ package struct Serial: Hashable, Comparable, Sendable, CustomStringConvertible {
         self.init(bytes)
     }
 
+    /// The first eight bytes as a number, by which serials are ordered first.
+    package var prefix: UInt64 { high }
+
     /// The 16 bytes.
     package var bytes: [UInt8] {
         withUnsafeBytes(of: (high.bigEndian, low.bigEndian)) { Array($0) }

@@ -3,8 +3,13 @@
 /// Rows are restored through the same parsers that read packages. A row that they refuse is damage, and an error.
 struct SQLiteSnapshot: StoreSnapshot {
     let connection: SQLiteConnection
+    /// What is known without SQLite not to be revoked; a transaction that changes lists has none.
+    private let revoked: RevokedPrefixes.View?
 
-    init(_ connection: SQLiteConnection) { self.connection = connection }
+    init(_ connection: SQLiteConnection, revoked: RevokedPrefixes.View? = nil) {
+        self.connection = connection
+        self.revoked = revoked
+    }
 
     // MARK: - Lists
 
@@ -43,11 +48,23 @@ struct SQLiteSnapshot: StoreSnapshot {
         ) { (row) throws(Trouble) in try reference(row, 0) }
     }
 
-    func revocations(ofCertificate serial: Serial) throws -> [ListReference] { try entries(.certificate, serial.bytes) }
+    func revocations(ofCertificate serial: Serial) throws -> [ListReference] {
+        try mayBeRevoked(.certificate, serial.prefix) ? entries(.certificate, serial.bytes) : []
+    }
 
-    func revocations(ofKey hash: Digest) throws -> [ListReference] { try entries(.key, hash.bytes) }
+    func revocations(ofKey hash: Digest) throws -> [ListReference] {
+        try mayBeRevoked(.key, hash.prefix) ? entries(.key, hash.bytes) : []
+    }
 
-    func revocations(ofPackage digest: Digest) throws -> [ListReference] { try entries(.package, digest.bytes) }
+    func revocations(ofPackage digest: Digest) throws -> [ListReference] {
+        try mayBeRevoked(.package, digest.prefix) ? entries(.package, digest.bytes) : []
+    }
+
+    private func mayBeRevoked(_ kind: Schema.EntryKind, _ prefix: UInt64) throws -> Bool {
+        guard let revoked else { return true }
+        if !revoked.isDecided { try revoked.decide(by: listsHeld) }
+        return revoked.mayHold(kind, prefix)
+    }
 
     func minimumBuilds(of app: AppID) throws -> [BuildBound] { try bounds(.minimumBuild, app) }
 

@@ -98,6 +98,12 @@ final class SQLiteStatement {
         return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(raw, column))))
     }
 
+    /// The first eight bytes of a blob as a number, the first of them highest; nil when there are fewer.
+    func prefix(_ column: Int32) -> UInt64? {
+        guard let start = sqlite3_column_blob(raw, column), sqlite3_column_bytes(raw, column) >= 8 else { return nil }
+        return UInt64(bigEndian: UnsafeRawBufferPointer(start: start, count: 8).loadUnaligned(as: UInt64.self))
+    }
+
     /// A text; bytes that are not UTF-8 become replacement characters, which no value of ours has.
     func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 

@@ -19,9 +19,10 @@ package final class SQLiteTrustStore: TrustStore {
     private let validator = Locked(Slot())
     private let asker = Locked(Slot())
     let excerpts = PackageExcerpts()
+    let revoked = RevokedPrefixes()
 
     /// A place for a connection, which is opened when it is first needed.
-    private struct Slot: Sendable {
+    struct Slot: Sendable {
         var connection: SQLiteConnection?
     }
 
@@ -74,7 +75,7 @@ package final class SQLiteTrustStore: TrustStore {
 
     /// Runs the body on one consistent snapshot; it must neither outlive the body nor be used to commit inside it.
     package func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
-        try transaction(in: reader, begin: "BEGIN") { try body(SQLiteSnapshot($0)) }
+        try transaction(in: reader, begin: "BEGIN") { try withSnapshot($0, body) }
     }
 
     /// Runs the body in one immediate transaction; it must not read or commit otherwise inside it.
@@ -141,7 +142,7 @@ package final class SQLiteTrustStore: TrustStore {
             read: {
                 let roots = try pinned()
                 return try transaction(in: asker, begin: "BEGIN") { connection in
-                    try PackageExcerpt(of: digest, pinned: roots, in: SQLiteSnapshot(connection))
+                    try withSnapshot(connection) { try PackageExcerpt(of: digest, pinned: roots, in: $0) }
                 }
             })
         guard case .installed(let excerpt) = answer else { return nil }
@@ -162,7 +163,8 @@ package final class SQLiteTrustStore: TrustStore {
         }
     }
 
-    private func transaction<Value>(
+    /// Runs the body in a transaction on the connection of a place, which is opened when there is none.
+    func transaction<Value>(
         in slot: Locked<Slot>, begin: String, patience: Double? = nil, _ body: (SQLiteConnection) throws -> Value
     ) throws -> Value {
         let patience = patience ?? busyTimeoutSeconds
