@@ -33,7 +33,8 @@ package final class DirectoryWatch: Sendable {
         events = raw >= 0 ? OwnedDescriptor(owning: raw) : nil
         let counter = nsh_event_counter()
         alarm = counter >= 0 ? OwnedDescriptor(owning: counter) : nil
-        isWatching = Locked(isWatched)
+        // Without an alarm nobody could end a long wait.
+        isWatching = Locked(isWatched && counter >= 0)
     }
 
     /// Waits until something that counts may have changed, or somebody calls `wake`, or the time is over.
@@ -41,10 +42,9 @@ package final class DirectoryWatch: Sendable {
     /// - Parameter seconds: The longest wait; 0 or less looks and does not wait.
     /// - Returns: Whether something may have changed or `wake` was called; false when the time was over.
     package func wait(seconds: Double) -> Bool {
-        let deadline = MonotonicTime.nanoseconds() + UInt64(min(max(seconds, 0), 1e9) * 1e9)
+        let deadline = MonotonicTime.moment(in: seconds)
         while true {
-            let now = MonotonicTime.nanoseconds()
-            let left = deadline > now ? Double(deadline - now) / 1e9 : 0
+            let left = MonotonicTime.seconds(until: deadline)
             let isWatching = isWatching.withLock { $0 }
             pause(seconds: isWatching ? left : min(left, Self.pollingSeconds))
             let wasWoken = takeAlarm()

@@ -32,6 +32,17 @@ package enum MonotonicTime {
         return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
     }
 
+    /// Seconds until a moment of this clock; 0 when it has passed.
+    package static func seconds(until moment: UInt64) -> Double {
+        let now = nanoseconds()
+        return moment > now ? Double(moment - now) / 1e9 : 0
+    }
+
+    /// The moment of this clock in so many seconds, at most thirty years.
+    package static func moment(in seconds: Double) -> UInt64 {
+        nanoseconds() + UInt64(min(max(seconds, 0), 1e9) * 1e9)
+    }
+
     /// Lets the calling thread sleep; a signal may end the sleep early.
     package static func sleep(nanoseconds: UInt64) {
         var time = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))

@@ -71,13 +71,15 @@ final class PackageExcerpts: Sendable {
     /// A state of the store, by its own counts.
     private struct Known: Sendable {
         /// Of all commits; cheap to ask for.
-        var changes: Int64
+        ///
+        /// Nil after a question that failed: it may have closed the connection, and the next one counts anew.
+        var changes: Int64?
         /// Of those that matter.
-        let decisions: Int64
+        var decisions: Int64
     }
 
-    /// Asks the store, and waits for locks of other processes when told to.
-    typealias Question = (_ waits: Bool) throws -> Int64
+    /// Asks the store, and waits for locks of other processes for so many seconds.
+    typealias Question = (_ patience: Double) throws -> Int64
 
     /// Says that this process has committed something that decisions are made by.
     func noteCommit() { commits.add(1, ordering: .acquiringAndReleasing) }
@@ -95,15 +97,17 @@ final class PackageExcerpts: Sendable {
     ///
     /// - Parameters:
     ///   - digest: The package digest.
+    ///   - patience: How long locks of other processes are waited for, in seconds, however many threads ask at once.
     ///   - changeCount: Asks for the store's count of all commits.
     ///   - decisionCount: Asks for its count of those that changed what decisions are made by.
     ///   - read: Takes the excerpt from the store; nil when the package is not installed.
     /// - Returns: What is known.
     /// - Throws: What these throw.
     func answer(
-        for digest: Digest, changeCount: Question, decisionCount: Question, read: () throws -> PackageExcerpt?
+        for digest: Digest, patience: Double, changeCount: Question, decisionCount: Question,
+        read: () throws -> PackageExcerpt?
     ) throws -> Answer {
-        try validate(changeCount, decisionCount)
+        try validate(patience, changeCount, decisionCount)
         // Before the store is read: what is read later than a change is not kept as if it were from before it.
         let epoch = epoch.load(ordering: .acquiring)
         if let local = lanes.find(digest, notBefore: epoch) { return .installed(local) }
@@ -140,10 +144,10 @@ final class PackageExcerpts: Sendable {
     // MARK: - Freshness
 
     /// Makes sure that `epoch` is the state of the store now, or fifty milliseconds ago.
-    private func validate(_ changeCount: Question, _ decisionCount: Question) throws {
+    private func validate(_ patience: Double, _ changeCount: Question, _ decisionCount: Question) throws {
         let now = MonotonicTime.nanoseconds()
         guard let age = age(at: now), age < Age.hard else {
-            return try look(waits: true, changeCount, decisionCount)
+            return try look(patience, changeCount, decisionCount)
         }
         guard age >= Age.soft else { return }
         let last = lastLook.load(ordering: .relaxed)
@@ -151,7 +155,7 @@ final class PackageExcerpts: Sendable {
             lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
         else { return }
         do {
-            try look(waits: false, changeCount, decisionCount)
+            try look(0, changeCount, decisionCount)
         } catch let trouble as Trouble where trouble.code == .storeBusy {
             // Another process commits just now. What is known counts for a while yet.
         }
@@ -165,18 +169,25 @@ final class PackageExcerpts: Sendable {
         return now > found ? now - found : 0
     }
 
-    private func look(waits: Bool, _ changeCount: Question, _ decisionCount: Question) throws {
+    private func look(_ patience: Double, _ changeCount: Question, _ decisionCount: Question) throws {
+        // Counted from here: else of many threads each would wait as long as all before it, and then as long again.
+        let deadline = MonotonicTime.moment(in: patience)
         try known.withLock { known in
             let begun = MonotonicTime.nanoseconds()
+            func patience() -> Double { MonotonicTime.seconds(until: deadline) }
             // Another thread may have looked while this one waited for it.
             if let age = age(at: begun), age < Age.soft { return }
             let committed = commits.load(ordering: .acquiring)
-            let changes = try changeCount(waits)
-            if changes != known?.changes {
+            let before = known
+            known?.changes = nil
+            let changes = try changeCount(patience())
+            if changes != before?.changes {
                 // Read after the changes were counted: a commit in between makes the next look read it again.
-                let decisions = try decisionCount(waits)
-                if decisions != known?.decisions { epoch.add(1, ordering: .acquiringAndReleasing) }
+                let decisions = try decisionCount(patience())
+                if decisions != before?.decisions { epoch.add(1, ordering: .acquiringAndReleasing) }
                 known = Known(changes: changes, decisions: decisions)
+            } else {
+                known = before
             }
             commitsSeen.store(committed, ordering: .releasing)
             validatedAt.store(begun, ordering: .releasing)

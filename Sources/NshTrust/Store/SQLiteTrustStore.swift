@@ -131,11 +131,10 @@ package final class SQLiteTrustStore: TrustStore {
         if let known = excerpts.known(digest) { return known }
         let answer = try excerpts.answer(
             for: digest,
-            changeCount: { waits in
-                try changeCount(on: validator, patience: waits ? busyTimeoutSeconds : 0)
-            },
-            decisionCount: { waits in
-                try transaction(in: validator, begin: "BEGIN", patience: waits ? busyTimeoutSeconds : 0) { connection in
+            patience: busyTimeoutSeconds,
+            changeCount: { patience in try changeCount(on: validator, patience: patience) },
+            decisionCount: { patience in
+                try transaction(in: validator, begin: "BEGIN", patience: patience) { connection in
                     try SQLiteSnapshot(connection).decisionCount()
                 }
             },
