@@ -62,6 +62,30 @@ import Testing
         await #expect(throws: Trouble(.cancelled, "the caller cancelled the operation")) { try await task.value }
     }
 
+    @Test func aCancelledTaskDoesNotWaitForAThread() async throws {
+        let pool = WorkerPool(maximumThreads: 1)
+        let (isHeld, isWaiting, ran) = (Locked(true), Locked(false), Locked(false))
+        let holder = Task {
+            try await pool.runBlocking { _ in
+                while isHeld.withLock({ $0 }) { MonotonicTime.sleep(nanoseconds: 1_000_000) }
+            }
+        }
+        let task = Task {
+            isWaiting.withLock { $0 = true }
+            try await pool.runBlocking { _ in ran.withLock { $0 = true } }
+        }
+        while !isWaiting.withLock({ $0 }) { await Task.yield() }
+        try await Task.sleep(nanoseconds: 20_000_000)
+        task.cancel()
+        await #expect(throws: Trouble(.cancelled, "the caller cancelled the operation")) { try await task.value }
+        #expect(isHeld.withLock { $0 } && !ran.withLock { $0 })
+        isHeld.withLock { $0 = false }
+        try await holder.value
+        // Its place in the queue is passed over.
+        try await pool.runBlocking { _ in }
+        #expect(!ran.withLock { $0 })
+    }
+
     @Test func workOfACancelledTaskIsNotRun() async throws {
         let pool = WorkerPool(maximumThreads: 1)
         let ran = Locked(false)
