@@ -131,11 +131,18 @@ extension Trees {
         let name = StagingArea.randomName()
         let staging = try state.directory(StateDirectory.stagingName)
         guard try home.rename(tree, to: staging, as: name) else { return nil }
-        // Both, and before a file of it goes: else a loss of power could bring a half emptied tree back to its old place.
-        try home.sync()
-        try staging.sync()
-        _ = try state.directory(StateDirectory.appsName).removeEmptyDirectory(app)
-        return Moved(path: path, staged: StagedTree(directory, name: name, state: state), lock: lock)
+        let moved = Moved(path: path, staged: StagedTree(directory, name: name, state: state), lock: lock)
+        do {
+            // Both, and before a file of it goes: else a loss of power could bring a half emptied tree back to its old place.
+            try home.sync()
+            try staging.sync()
+            _ = try state.directory(StateDirectory.appsName).removeEmptyDirectory(app)
+        } catch {
+            // The row stays, and nobody else knows yet where its tree is.
+            do { try putBack(moved) } catch {}
+            throw error
+        }
+        return moved
     }
 
     /// Undoes a move whose transaction failed; the name is free, for its row has kept it.
