@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #ifndef SO_PEERGROUPS
 #define SO_PEERGROUPS 59
@@ -13,7 +14,12 @@ static int made(int descriptor) { return descriptor < 0 ? -errno : descriptor; }
 
 int nsh_stream_socket(void) { return made(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
 
-int nsh_datagram_socket(void) { return made(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)); }
+int nsh_datagram_socket(int seconds) {
+    int descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const struct timeval patience = {.tv_sec = seconds};
+    if (descriptor >= 0) (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    return made(descriptor);
+}
 
 int nsh_socket_pair(int ends[2]) {
     return made(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends));

@@ -7,10 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An unnamed Unix socket, of bytes or of datagrams, that does not block and is closed on exec; a pair of the former. */
+/* An unnamed Unix socket of bytes that does not block and is closed on exec; a pair of these. */
 int nsh_stream_socket(void);
-int nsh_datagram_socket(void);
 int nsh_socket_pair(int ends[2]);
+
+/* One for datagrams, closed on exec; a receiver that takes none keeps the sender waiting for so many seconds. */
+int nsh_datagram_socket(int seconds);
 
 /* Whether the descriptor is a stream socket on which somebody listens. */
 int nsh_is_listening_stream(int descriptor);

@@ -12,10 +12,11 @@ package enum UnixSocket {
 
     /// Makes one for datagrams.
     ///
+    /// - Parameter patience: How long a receiver that takes none keeps the sender waiting, in seconds.
     /// - Returns: The socket, neither bound nor connected.
     /// - Throws: `ioFailure`.
-    package static func datagram() throws(Trouble) -> OwnedDescriptor {
-        OwnedDescriptor(owning: try SystemCall.check("cannot make a socket") { nsh_datagram_socket() })
+    package static func datagram(patience: Int32) throws(Trouble) -> OwnedDescriptor {
+        OwnedDescriptor(owning: try SystemCall.check("cannot make a socket") { nsh_datagram_socket(patience) })
     }
 
     /// Tells whether a descriptor is a socket for bytes on which somebody listens.

@@ -15,8 +15,15 @@ final class Configuration: ConfigurationStatus {
     private struct Directories: Sendable {
         var roots: WatchedFiles
         var lists: WatchedFiles?
-        /// When to read everything again because the store, not a file, stood in the way; on the monotonic clock.
-        var retryAt: UInt64?
+        /// When to read everything again because the store or the system, not a file, stood in the way.
+        var retry: Retry?
+    }
+
+    private struct Retry: Sendable {
+        /// On the monotonic clock.
+        let time: UInt64
+        /// How long before that it was settled, in nanoseconds.
+        let pause: UInt64
     }
 
     private let core: TrustCore
@@ -32,7 +39,8 @@ final class Configuration: ConfigurationStatus {
     ///   - roots: The directory of `.pub` files.
     ///   - lists: The directory of revocation lists; nil for none.
     ///   - log: Where it is said what was read.
-    ///   - retryInterval: How long after the store stood in the way everything is read again, in nanoseconds.
+    ///   - retryInterval: How long after the store or the system stood in the way everything is read again, in
+    ///     nanoseconds; twice as long each further time, up to a hundred times as long.
     init(
         _ core: TrustCore, roots: String, lists: String?, log: Log, retryInterval: UInt64 = 2_000_000_000
     ) {
@@ -52,37 +60,39 @@ final class Configuration: ConfigurationStatus {
     /// The files that hold no list that can be applied.
     var badLists: [BadFile] { state.withLock { $0.badLists } }
 
-    /// Reads what has changed since the last time, or everything: when asked to, and some time after the store stood in the
-    /// way, for a revocation must not be lost because the store was busy.
+    /// Reads what has changed since the last time, or everything: when asked to, and some time after the store or the system
+    /// stood in the way, for no revocation may be lost because the store was busy or no descriptor was left.
     ///
     /// - Parameter all: Whether to read what looks unchanged, too.
     func reload(all: Bool) {
         let now = MonotonicTime.nanoseconds()
-        let (roots, lists, haveRootsChanged, haveListsChanged, retryAt) = directories.withLock { directories in
+        let (roots, lists, haveRootsChanged, haveListsChanged, retry) = directories.withLock { directories in
             let (roots, lists) = (directories.roots.haveChanged(), directories.lists?.haveChanged() ?? false)
-            return (directories.roots, directories.lists, roots, lists, directories.retryAt)
+            return (directories.roots, directories.lists, roots, lists, directories.retry)
         }
-        let isDue = retryAt.map { now >= $0 } ?? false
-        let all = all || isDue || (retryAt != nil && (haveRootsChanged || haveListsChanged))
+        let isDue = retry.map { now >= $0.time } ?? false
+        let all = all || isDue || (retry != nil && (haveRootsChanged || haveListsChanged))
         guard all || haveRootsChanged || haveListsChanged else { return }
         var isDone = true
         if all || haveRootsChanged { isDone = readRoots(roots) }
         // A list may be that of a root which has just come.
         if let lists, !readLists(lists) { isDone = false }
-        let next = isDone ? nil : MonotonicTime.nanoseconds() + retryInterval
-        directories.withLock { $0.retryAt = next }
+        let pause = min(retry.map { 2 * $0.pause } ?? retryInterval, 100 * retryInterval)
+        let next = isDone ? nil : Retry(time: MonotonicTime.nanoseconds() + pause, pause: pause)
+        directories.withLock { $0.retry = next }
     }
 
-    /// Whether a trouble is one of the store that may be over soon.
+    /// Whether a trouble is one of the store or the system that may be over soon.
     private static func isPassing(_ error: any Error) -> Bool {
-        [.storeBusy, .storeFull].contains(NshError(wrapping: error).code)
+        [.storeBusy, .storeFull, .ioFailure].contains(NshError(wrapping: error).code)
     }
 
     // MARK: - Roots
 
-    /// Reads the roots; false when the store stood in the way.
+    /// Reads the roots; false when the store or the system stood in the way.
     private func readRoots(_ files: WatchedFiles) -> Bool {
-        var (roots, bad) = RootFiles.read(files)
+        let read = RootFiles.read(files)
+        var (roots, bad) = (read.roots, read.bad)
         do {
             for (key, refusal) in try core.replaceRoots(with: roots.map(\.key)) {
                 let file = roots.first { $0.key == key }?.file ?? key.id
@@ -109,12 +119,12 @@ final class Configuration: ConfigurationStatus {
             state.rootFiles = now
             state.badRoots = nowBad
         }
-        return true
+        return read.isDone
     }
 
     // MARK: - Lists
 
-    /// Reads the lists; false when the store stood in the way of one.
+    /// Reads the lists; false when the store or the system stood in the way of one.
     private func readLists(_ files: WatchedFiles) -> Bool {
         var bad: [BadFile] = []
         var isDone = true
@@ -130,6 +140,7 @@ final class Configuration: ConfigurationStatus {
                 }
             }
         } catch {
+            if Self.isPassing(error) { isDone = false }
             bad.append(BadFile(file: files.path, message: error.message))
         }
         for file in bad {

@@ -9,9 +9,11 @@ enum RootFiles {
     ///
     /// - Parameter files: The directory.
     /// - Returns: The keys with their files, each key once, and the files that cannot be used; the directory itself is
-    ///   one of those when others may write it or it cannot be read: then nothing is trusted.
-    static func read(_ files: WatchedFiles) -> (roots: [RootFile], bad: [BadFile]) {
+    ///   one of those when others may write it or it cannot be read: then nothing is trusted. And whether the system, which
+    ///   may do better the next time, stood in the way of none.
+    static func read(_ files: WatchedFiles) -> (roots: [RootFile], bad: [BadFile], isDone: Bool) {
         var (roots, bad): ([RootFile], [BadFile]) = ([], [])
+        var isDone = true
         do throws(Trouble) {
             let directory = try files.directory()
             if let exposure = try directory.status().exposure {
@@ -23,13 +25,15 @@ enum RootFiles {
                     let key = try key(name, in: directory)
                     if !roots.contains(where: { $0.key == key }) { roots.append(RootFile(key: key, file: path)) }
                 } catch {
+                    if NshError(wrapping: error).code == .ioFailure { isDone = false }
                     bad.append(BadFile(file: path, message: NshError(wrapping: error).message))
                 }
             }
         } catch {
+            if error.code == .ioFailure { isDone = false }
             bad.append(BadFile(file: files.path, message: error.message))
         }
-        return (roots, bad)
+        return (roots, bad, isDone)
     }
 
     private static func key(_ name: String, in directory: borrowing Directory) throws -> PublicKey {

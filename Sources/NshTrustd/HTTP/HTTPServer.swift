@@ -40,7 +40,7 @@ final class HTTPServer: Sendable {
             housekeeper = try Housekeeper(core: core, workers: workers)
             try housekeeper.begin()
         } catch {
-            Self.stop(workers)
+            Self.abandon(workers, of: core)
             throw error
         }
     }
@@ -65,7 +65,7 @@ final class HTTPServer: Sendable {
                 let daemon = nsh_mhd_start(
                     &callbacks, listening, core.limits.headBytes + Self.bytesBesideHead, UInt32.max / 2)
             else {
-                stop(workers)
+                abandon(workers, of: core)
                 throw Trouble(.ioFailure, "cannot start a thread that serves connections")
             }
             workers.append(Housekeeper.Worker(daemon: daemon))
@@ -73,7 +73,15 @@ final class HTTPServer: Sendable {
         return workers
     }
 
-    private static func stop(_ workers: [Housekeeper.Worker]) {
+    /// Stops threads that have served already, while others could not be started.
+    private static func abandon(_ workers: [Housekeeper.Worker], of core: ServerCore) {
+        core.beginToStop()
+        stop(workers, of: core)
+    }
+
+    private static func stop(_ workers: [Housekeeper.Worker], of core: ServerCore) {
+        // A suspended connection would make MHD_stop_daemon end the process.
+        core.endAll()
         for worker in workers { MHD_stop_daemon(worker.daemon) }
     }
 
@@ -106,8 +114,6 @@ final class HTTPServer: Sendable {
             MonotonicTime.sleep(nanoseconds: 10_000_000)
         }
         housekeeper.dismiss()
-        // A suspended connection would make MHD_stop_daemon end the process.
-        core.endAll()
-        Self.stop(workers)
+        Self.stop(workers, of: core)
     }
 }

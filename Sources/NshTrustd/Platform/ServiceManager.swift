@@ -6,6 +6,9 @@ final class ServiceManager {
     /// The first descriptor that a service manager hands over.
     private static let firstDescriptor: Int32 = 3
 
+    /// How long a busy service manager is waited for, in seconds: some of what it is told is said once.
+    private static let patience: Int32 = 1
+
     /// Below 0 when nobody is to be told.
     private let socket: OwnedDescriptor
     private let address: SocketAddress?
@@ -59,7 +62,11 @@ final class ServiceManager {
     }
 
     private static func line() -> OwnedDescriptor {
-        do throws(Trouble) { return try UnixSocket.datagram() } catch { return OwnedDescriptor(owning: -1) }
+        do throws(Trouble) {
+            return try UnixSocket.datagram(patience: patience)
+        } catch {
+            return OwnedDescriptor(owning: -1)
+        }
     }
 
     /// Takes a variable out of the environment; nothing that we start may take it for its own.

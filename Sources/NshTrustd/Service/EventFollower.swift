@@ -21,17 +21,16 @@ struct EventFollower: Sendable {
     /// Whether events say who asked.
     let showsCaller: Bool
     /// Everything up to this number was handed on, or was not asked for.
-    var position: Int64?
+    var position: Int64
     /// Whether there is more.
     let lag = Lag()
 
     /// Hands a page on, and says when rows between it and what was handed on before are gone.
     mutating func take(_ page: EventFrames) {
-        let position = position ?? 0
         if position > 0, page.oldest > position + 1 { stream.append(EventFrames.gap(oldest: page.oldest)) }
         let bytes = page.bytes(after: position, showsCaller: showsCaller)
         if !bytes.isEmpty { stream.append(bytes) }
-        self.position = max(position, page.next)
+        position = max(position, page.next)
     }
 }
 

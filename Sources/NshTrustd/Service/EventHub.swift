@@ -25,7 +25,29 @@ final class EventHub: Sendable {
         var count: Int { users.values.reduce(0, +) }
         var isRunning = false
         var isStopped = false
+        /// The last event that was handed on; nil before the store could be read.
+        var newest: Int64?
         var trouble: Trouble?
+
+        /// Adds a follower, who is where the log is now unless it says where.
+        mutating func add(_ sequence: Int64?, _ user: UInt32, _ showsCaller: Bool) throws(Problem) -> EventFollower {
+            guard isRunning, !isStopped else {
+                throw Problem(.stopping, "the log is not watched; ask again when the daemon runs")
+            }
+            guard count < EventHub.maximumFollowers, users[user, default: 0] < EventHub.maximumPerUser else {
+                throw Problem(.overloaded, "as many clients as may follow the log already")
+            }
+            guard let position = sequence ?? newest else {
+                throw Problem(Trouble(.storeBusy, "the log could not be read yet; ask again, or say after which event"))
+            }
+            let follower = EventFollower(
+                stream: EventStream(), user: user, showsCaller: showsCaller, position: position)
+            // So that the client sees at once that it is heard.
+            follower.stream.append(Array(":\n\n".utf8))
+            newcomers.append(follower)
+            users[user, default: 0] += 1
+            return follower
+        }
     }
 
     private let core: TrustCore
@@ -45,7 +67,12 @@ final class EventHub: Sendable {
         self.log = log
         self.onTick = onTick
         watch = StoreWatch(core.state)
-        shared.withLock { $0.isRunning = true }
+        // What fails here the thread meets again, and says it.
+        let newest = try? Self.newest(core)
+        shared.withLock { shared in
+            shared.newest = newest
+            shared.isRunning = true
+        }
         if SystemThread.startDetached({ self.run() }) != 0 {
             shared.withLock { shared in
                 shared.isRunning = false
@@ -57,26 +84,18 @@ final class EventHub: Sendable {
     /// Follows the log.
     ///
     /// - Parameters:
-    ///   - sequence: Events with a greater number are sent; nil for those from now on.
+    ///   - sequence: Events with a greater number are sent; nil for each that is committed after this call, and perhaps
+    ///     some that were before.
     ///   - user: Who follows.
     ///   - showsCaller: Whether events say who asked.
     /// - Returns: The stream.
-    /// - Throws: `overloaded` when too many follow, or too many of this user; `stopping`.
+    /// - Throws: `overloaded` when too many follow, or too many of this user; `stopping`; `storeBusy` when nobody knows yet
+    ///   what the newest event is.
     func follow(after sequence: Int64?, by user: UInt32, showsCaller: Bool) throws(Problem) -> EventStream {
-        let follower = EventFollower(stream: EventStream(), user: user, showsCaller: showsCaller, position: sequence)
-        // So that the client sees at once that it is heard.
-        follower.stream.append(Array(":\n\n".utf8))
-        let isAdded: Bool? = shared.withLock { shared in
-            guard shared.isRunning, !shared.isStopped else { return nil }
-            guard shared.count < Self.maximumFollowers, shared.users[user, default: 0] < Self.maximumPerUser else {
-                return false
-            }
-            shared.newcomers.append(follower)
-            shared.users[user, default: 0] += 1
-            return true
+        let added = shared.withLock { shared in
+            Result { () throws(Problem) in try shared.add(sequence, user, showsCaller) }
         }
-        guard let isAdded else { throw Problem(.stopping, "the log is not watched; ask again when the daemon runs") }
-        guard isAdded else { throw Problem(.overloaded, "as many clients as may follow the log already") }
+        let follower = try added.get()
         follower.stream.whenDrained { [watch, lag = follower.lag] in
             if lag.isBehind { watch.wake() }
         }
@@ -103,7 +122,6 @@ final class EventHub: Sendable {
 
     private func run() {
         var followers: [EventFollower] = []
-        var newest: Int64?
         var pause = 0.0
         while true {
             _ = watch.wait(seconds: pause)
@@ -116,7 +134,7 @@ final class EventHub: Sendable {
             if isStopped { break }
             dropClosed(&followers)
             do {
-                let isDone = try serve(&followers, &newest)
+                let isDone = try serve(&followers)
                 note(nil)
                 pause = isDone ? Self.idleSeconds : 0
             } catch {
@@ -171,21 +189,20 @@ final class EventHub: Sendable {
     }
 
     /// Reads what is new and hands it on; tells whether everybody has everything that they can take.
-    private func serve(_ followers: inout [EventFollower], _ newest: inout Int64?) throws -> Bool {
-        guard let known = newest else {
-            newest = try core.store.read { try $0.newestEvent() }
+    private func serve(_ followers: inout [EventFollower]) throws -> Bool {
+        guard let known = shared.withLock({ $0.newest }) else {
+            let newest = try Self.newest(core)
+            shared.withLock { $0.newest = newest }
             return false
         }
         let read = try core.store.read { try $0.events(after: known, limit: Self.pageLimit) }
         for row in read.events { say(row) }
         let page = EventFrames(read)
-        newest = page.next
+        shared.withLock { $0.newest = page.next }
         var isDone = page.count < Self.pageLimit
         var pages = RecentPages()
         for index in followers.indices {
-            let position = followers[index].position ?? known
-            followers[index].position = position
-            if position >= known, !followers[index].stream.isFull {
+            if followers[index].position >= known, !followers[index].stream.isFull {
                 followers[index].take(page)
             }
             if try !catchUp(&followers[index], to: page.next, &pages) { isDone = false }
@@ -193,13 +210,16 @@ final class EventHub: Sendable {
         return isDone
     }
 
+    private static func newest(_ core: TrustCore) throws -> Int64 { try core.store.read { try $0.newestEvent() } }
+
     /// Brings a follower up to a number from the store; false when there is more that it could take.
     private func catchUp(
         _ follower: inout EventFollower, to newest: Int64, _ pages: inout RecentPages
     ) throws -> Bool {
         for _ in 0..<Self.pagesPerTurn {
             // Who left while others had their turn costs nothing more; it is dropped in the next one.
-            guard let position = follower.position, position < newest, !follower.stream.isClosed else {
+            let position = follower.position
+            guard position < newest, !follower.stream.isClosed else {
                 follower.lag.set(false)
                 return true
             }

@@ -14,12 +14,12 @@ final class StoreFigures: Sendable {
     }
 
     private struct Kept: Sendable {
-        var figures: Figures?
-        var readAt: UInt64 = 0
+        let figures: Figures?
+        let goodUntil: UInt64
     }
 
     private let core: TrustCore
-    private let kept = Locked(Kept())
+    private let kept = Locked<Kept?>(nil)
 
     /// Reads nothing yet.
     init(_ core: TrustCore) { self.core = core }
@@ -27,8 +27,7 @@ final class StoreFigures: Sendable {
     /// The numbers; nil when the store cannot be read.
     func read() -> Figures? {
         let now = MonotonicTime.nanoseconds()
-        let recent = kept.withLock { kept in now - kept.readAt < Self.lifetime ? kept : nil }
-        if let recent { return recent.figures }
+        if let kept = kept.withLock({ $0 }), now < kept.goodUntil { return kept.figures }
         let figures: Figures?
         do {
             figures = Figures(
@@ -38,7 +37,7 @@ final class StoreFigures: Sendable {
             // Health and log say why; a scrape goes on without these families.
             figures = nil
         }
-        kept.withLock { $0 = Kept(figures: figures, readAt: now) }
+        kept.withLock { $0 = Kept(figures: figures, goodUntil: now + Self.lifetime) }
         return figures
     }
 }

@@ -245,8 +245,9 @@ final class TrustService: HTTPService {
     /// - Parameter kind: What it is; there must be few kinds.
     /// - Returns: False when it was said a moment ago.
     func isDue(_ kind: String) -> Bool {
-        let now = MonotonicTime.nanoseconds()
-        return complaints.withLock { complaints in
+        complaints.withLock { complaints in
+            // Asked for here: no thread may meet a time that another one has noted after it looked at the clock.
+            let now = MonotonicTime.nanoseconds()
             if let last = complaints[kind], now - last < Self.complaintInterval { return false }
             complaints[kind] = now
             return true

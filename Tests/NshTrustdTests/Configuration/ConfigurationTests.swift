@@ -64,6 +64,35 @@ struct ConfigurationTests {
         #expect(core.roots == [TestKey.root.publicKey])
     }
 
+    /// Makes the system refuse to open a file for as long as the result lives: who has a lease on it is asked first.
+    private func obstruct(_ path: String) -> OwnedDescriptor {
+        let descriptor = OwnedDescriptor(owning: open("\(directory.path)/\(path)", O_WRONLY | O_CLOEXEC))
+        // Linux has these; the C library shows them to those alone who ask for its extensions.
+        let (setSignal, setLease): (Int32, Int32) = (10, 1024)
+        // The signal is one that nobody minds.
+        #expect(fcntl(descriptor.raw, setSignal, SIGURG) == 0 && fcntl(descriptor.raw, setLease, Int32(F_WRLCK)) == 0)
+        return descriptor
+    }
+
+    @Test(.attack("M18"))
+    func readsAgainWhatTheSystemDidNotLetItRead() throws {
+        try put(.root, "a.pub")
+        try directory.write("lists/a.json", list(1, by: .root))
+        let root = obstruct("roots/a.pub")
+        configuration.reload(all: false)
+        #expect(core.roots.isEmpty && configuration.badRoots.map(\.file) == ["\(directory.path)/roots/a.pub"])
+        _ = consume root
+        let list = obstruct("lists/a.json")
+        configuration.reload(all: false)
+        #expect(core.roots == [TestKey.root.publicKey] && configuration.badRoots.isEmpty)
+        #expect(try core.store.read { try $0.listsInForce() }.isEmpty)
+        #expect(configuration.badLists.map(\.file) == ["\(directory.path)/lists/a.json"])
+        _ = consume list
+        configuration.reload(all: false)
+        #expect(try core.store.read { try $0.listsInForce() }.count == 1)
+        #expect(configuration.badLists.isEmpty)
+    }
+
     @Test(.attack("M12"))
     func passesOverBadFilesAndNamesThem() throws {
         try put(.root, "good.pub")

@@ -129,6 +129,17 @@ import Testing
         host.service.stop()
     }
 
+    @Test("of all threads that have one complaint at one moment one says it")
+    func complaints() async throws {
+        let host = try ServiceHost()
+        let said = Locked([Int](repeating: 0, count: 2000))
+        try await threads { _ in
+            for kind in 0..<2000 where host.service.isDue("\(kind)") { said.withLock { $0[kind] += 1 } }
+        }
+        #expect(said.withLock { $0.allSatisfy { $0 == 1 } })
+        host.service.stop()
+    }
+
     private func waitUntilNobodyFollows(_ host: ServiceHost) -> Bool {
         let deadline = MonotonicTime.nanoseconds() + 60_000_000_000
         while host.service.events.followerCount > 0, MonotonicTime.nanoseconds() < deadline {

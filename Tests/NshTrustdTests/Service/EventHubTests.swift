@@ -83,6 +83,27 @@ struct EventHubTests {
         #expect(sequences(text(of: chosen) { sequences($0).contains(7) }) == [5, 6, 7])
     }
 
+    @Test("who follows from now on hears of each event that is committed after the answer, at any moment")
+    func fromNowOn() throws {
+        let other = try ServiceHost.core(in: host.directory)
+        let isDone = CancellationFlag()
+        let recording: @Sendable () -> Void = {
+            while !isDone.isRaised {
+                do { try record(1, in: other) } catch { Issue.record(error) }
+            }
+        }
+        try OwnThread.whileRunning(recording) {
+            defer { isDone.raise() }
+            for _ in 0..<60 {
+                let stream = try host.follow()
+                let known = try host.core.store.read { try $0.newestEvent() }
+                let heard = sequences(text(of: stream) { sequences($0).contains { $0 > known } })
+                stream.close()
+                #expect(heard.first.map { $0 <= known + 1 } ?? false, "heard \(heard) after \(known)")
+            }
+        }
+    }
+
     @Test("one who is far behind is caught up completely and in order, and so is one who reads slowly")
     func catchingUp() throws {
         try record(5000, in: host.core)
