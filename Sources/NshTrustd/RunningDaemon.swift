@@ -54,7 +54,7 @@ final class RunningDaemon {
 
     /// Serves until a signal says to stop, then finishes what is under way.
     func untilToldToStop() {
-        manager.tell("READY=1\nSTATUS=Serving on \(Printable.escaped(socket.path))")
+        var isReadyTold = manager.tell("READY=1\nSTATUS=Serving on \(Printable.escaped(socket.path))")
         let watchdog = manager.watchdogSeconds ?? Self.beatSeconds
         var beats = 0
         while true {
@@ -65,13 +65,14 @@ final class RunningDaemon {
                 log.write(.notice, "reading roots and lists again")
                 manager.tell("RELOADING=1\nMONOTONIC_USEC=\(MonotonicTime.nanoseconds() / 1000)")
                 configuration.reload(all: true)
-                manager.tell("READY=1")
+                isReadyTold = manager.tell("READY=1")
             case .stop:
                 stop()
                 return
             case nil:
                 configuration.reload(all: false)
             }
+            if !isReadyTold { isReadyTold = manager.tell("READY=1") }
             if manager.watchdogSeconds != nil, Liveness.isAnswered(socket.path) { manager.tell("WATCHDOG=1") }
         }
     }

@@ -41,8 +41,7 @@ import Testing
         }
         writer.gatherer.endFile()
         writer.gatherer.endFile()
-        try writer.gatherer.finish()
-        let chunks = try writer.finish(head: head)
+        let chunks = try writer.finish { head }
         #expect(writer.size == Int64(headCount + rest))
         #expect(try Self.written(in: spool.place, writer.size) == head + files)
         #expect(chunks == Self.digests(ofChunksOf: head + files))

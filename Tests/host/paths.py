@@ -382,9 +382,10 @@ def main():
     world = {"ROOT": made / "root.pub", "SECRET": made / "root.secret", "KEY": made / "release.pub", "KEYSECRET": made / "release.secret",
              "CERT": made / "release.cert", "PACKAGE": made / "orders-5.nshpkg", "APP": app, "STATE": made / "state"}
     run("open", made / "orders-5.nshpkg", "--root", made / "root.pub", "--state", made / "state")
-    odd = list(odd_files(scratch() / "odd"))
-    for part, arguments in ((inputs, (made, world, odd)), (outputs, (made, world, odd)), (daemon_inputs, (made, odd)), (descriptors, (made, world)),
-                            (limits, (made, world)), (surroundings, (made, world)), (stopped, (made, world))):
+    # To each its own: what is named as an output may be another file afterwards.
+    odd = [list(odd_files(scratch() / f"odd-{number}")) for number in range(3)]
+    for part, arguments in ((inputs, (made, world, odd[0])), (outputs, (made, world, odd[1])), (daemon_inputs, (made, odd[2])),
+                            (descriptors, (made, world)), (limits, (made, world)), (surroundings, (made, world)), (stopped, (made, world))):
         with checks.part(part.__name__):
             part(*arguments)
     if mounted:

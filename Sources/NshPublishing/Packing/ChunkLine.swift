@@ -54,6 +54,7 @@ final class ChunkLine {
             }
             guard let thread else {
                 next?.give(nil)
+                for thread in threads { thread.join() }
                 return nil
             }
             threads.append(thread)

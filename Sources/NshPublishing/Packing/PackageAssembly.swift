@@ -39,7 +39,8 @@ struct PackageAssembly {
         return try keep(file, size: offset + payload.count, try checked.get())
     }
 
-    /// Writes the header in front of a payload that is in its place already, verifies all of it, and puts it in its place.
+    /// Writes the header in front of a payload that is in its place already, verifies the payload as it lies
+    /// there, and puts the package in its place.
     ///
     /// - Parameters:
     ///   - place: Where the payload starts in `file`, which is where the header must end.
@@ -56,7 +57,9 @@ struct PackageAssembly {
         by verification: ResultVerification, observer: PackagingObserver, progress: PackingProgress
     ) throws -> PublishedPackage {
         let offset = try writeEnvelopes(to: file, limits: limits)
-        precondition(offset == place.start, "the header has the length that was left for it")
+        guard offset == place.start else {
+            throw Trouble(.ioFailure, "the header ends at byte \(offset), it was to end at \(place.start)")
+        }
         let check = try verify(
             FileInput(descriptor: file.raw, name: place.what, offset: offset), size: offset + size, by: verification,
             observer: observer, progress: progress)

@@ -28,12 +28,15 @@ struct PayloadPacker {
         let digests = PackedFileDigests()
         let payload = PayloadWriter(to: place, behind: layout.headCount, hashing: digests)
         try packFiles(into: payload.gatherer)
-        try payload.gatherer.finish()
-        let list = list(digests.digests)
-        var head: [UInt8] = []
-        head.reserveCapacity(Int(layout.headCount))
-        try pack(list, with: TarWriter { head += $0 })
-        return header(of: payload, try payload.finish(head: head), list)
+        var list: [UInt8] = []
+        let chunks = try payload.finish {
+            list = self.list(digests.digests)
+            var head: [UInt8] = []
+            head.reserveCapacity(Int(layout.headCount))
+            try pack(list, with: TarWriter { head += $0 })
+            return head
+        }
+        return header(of: payload, chunks, list)
     }
 
     /// Packs and compresses the files into a spool.
@@ -71,7 +74,6 @@ struct PayloadPacker {
 
         func finish() throws -> [Digest] {
             try encoder.finish()
-            try payload.gatherer.finish()
             return try payload.finish()
         }
     }

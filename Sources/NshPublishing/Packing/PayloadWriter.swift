@@ -35,13 +35,17 @@ struct PayloadWriter {
     /// The bytes so far, those of the head included.
     var size: Int64 { gatherer.offset }
 
-    /// Writes the head when everything else has been written: `gatherer.finish` has returned.
+    /// Waits until everything has been written, and then writes the head.
     ///
-    /// - Parameter head: The bytes whose number was told before.
+    /// - Parameter makeHead: Makes the bytes whose number was told before, of what is known by now.
     /// - Returns: The digests of all chunks. Those in which the head lies are hashed as they are in the file by now.
-    /// - Throws: `ioFailure`, `storeFull`.
-    func finish(head: [UInt8] = []) throws -> [Digest] {
-        precondition(head.count == headCount, "the head has the bytes that were left for it")
+    /// - Throws: `ioFailure`, also when the head has another number of bytes; `storeFull`; what `makeHead` throws.
+    func finish(head makeHead: () throws -> [UInt8] = { [] }) throws -> [Digest] {
+        try gatherer.finish()
+        let head = try makeHead()
+        guard head.count == headCount else {
+            throw Trouble(.ioFailure, "SHA256SUMS has \(head.count) bytes, \(headCount) were left for it")
+        }
         try head.withUnsafeBytes { try place.write($0, at: 0) }
         let count = min((headCount + Self.chunkSize - 1) / Self.chunkSize * Self.chunkSize, size)
         var headChunks: [Digest] = []

@@ -42,6 +42,8 @@ package struct JSONReader {
     }
 
     private init(bytes: [UInt8], range: Range<Int>, subject: String) {
+        // Nothing behind it is looked at, and what is read eight bytes at a time is not looked at again.
+        precondition(range.lowerBound >= 0 && range.upperBound <= bytes.count, "the document lies in the bytes")
         self.bytes = bytes
         self.at = range.lowerBound
         self.end = range.upperBound

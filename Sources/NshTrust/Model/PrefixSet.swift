@@ -23,7 +23,8 @@ package struct PrefixSet: Sendable {
     /// Adds what a value begins with; values come in rising order.
     ///
     /// - Parameter prefix: Its first eight bytes as a number, the first of them highest.
-    /// - Returns: False, and nothing was added, when a greater one came before: the set would not be found in then.
+    /// - Returns: False, and nothing was added, when a greater one came before: it could not be found
+    ///   behind that.
     package mutating func append(_ prefix: UInt64) -> Bool {
         if let last = prefixes.last, prefix <= last { return prefix == last }
         while starts.count <= place(of: prefix) { starts.append(UInt32(prefixes.count)) }

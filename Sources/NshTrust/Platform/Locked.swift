@@ -2,7 +2,7 @@ import Glibc
 
 /// A value that one thread at a time may touch.
 ///
-/// The one lock of the code. Who comes first after it was given back has it, however long others have waited. Swift's
+/// Who comes first after it was given back has it, however long others have waited. Swift's
 /// `Mutex` is handed to the one that waits: a thread that is stopped while it holds such a lock makes others wait, and
 /// once they do, each waits for its turn every time. ThreadSanitizer knows this lock, and not that one;
 /// but a value of no bytes, as `()`, has no address of its own, and it would report accesses to that of another.
@@ -35,5 +35,12 @@ package final class Locked<Value>: Sendable where Value: Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body(&value)
+    }
+
+    /// Runs the body alone with the value, unless another thread has it.
+    package func withLockIfFree(_ body: (inout sending Value) throws -> Void) rethrows {
+        guard pthread_mutex_trylock(mutex) == 0 else { return }
+        defer { pthread_mutex_unlock(mutex) }
+        try body(&value)
     }
 }

@@ -83,9 +83,10 @@ private final class Lane: Sendable {
     }
 
     private func look(_ index: Int, _ digest: Digest, _ epoch: UInt64) -> LocalExcerpt? {
-        guard let local = places[index].take() else { return nil }
+        // One of an earlier state is not put back.
+        guard let local = places[index].take(), local.epoch >= epoch else { return nil }
         places[index].put(local)
-        return local.epoch >= epoch && local.digest == digest ? local : nil
+        return local.digest == digest ? local : nil
     }
 
     func keep(_ local: LocalExcerpt) {

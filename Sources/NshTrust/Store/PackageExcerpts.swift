@@ -53,9 +53,9 @@ final class PackageExcerpts: Sendable {
 
     private let lanes = ExcerptLanes()
     private let shards = (0..<shardCount).map { _ in Locked(Shard()) }
-    /// How often the store was read.
+    /// Held by the one thread that reads the store, and counts how often one did.
     ///
-    /// One thread reads at a time: the store has one connection for it, and what many ask for is read once.
+    /// The store has one connection for it, and what many ask for is read once.
     private let reads = Locked<UInt64>(0)
     /// Counts the states of the store that were seen; excerpts of an earlier one are worth nothing.
     let epoch = Atomic<UInt64>(1)
@@ -75,11 +75,14 @@ final class PackageExcerpts: Sendable {
         /// Nil after a question that failed: it may have closed the connection, and the next one counts anew.
         var changes: Int64?
         /// Of those that matter.
-        var decisions: Int64
+        let decisions: Int64
     }
 
     /// Asks the store, and waits for locks of other processes for so many seconds.
     typealias Question = (_ patience: Double) throws -> Int64
+
+    /// Reads the store, and waits for locks of other processes for so many seconds.
+    typealias Reading = (_ patience: Double) throws -> PackageExcerpt?
 
     /// Says that this process has committed something that decisions are made by.
     func noteCommit() { commits.add(1, ordering: .acquiringAndReleasing) }
@@ -100,18 +103,19 @@ final class PackageExcerpts: Sendable {
     ///   - patience: How long locks of other processes are waited for, in seconds, however many threads ask at once.
     ///   - changeCount: Asks for the store's count of all commits.
     ///   - decisionCount: Asks for its count of those that changed what decisions are made by.
-    ///   - read: Takes the excerpt from the store; nil when the package is not installed.
+    ///   - read: Takes the excerpt from the store, and waits as the others do; nil when the package is not installed.
     /// - Returns: What is known.
     /// - Throws: What these throw.
     func answer(
-        for digest: Digest, patience: Double, changeCount: Question, decisionCount: Question,
-        read: () throws -> PackageExcerpt?
+        for digest: Digest, patience: Double, changeCount: Question, decisionCount: Question, read: Reading
     ) throws -> Answer {
-        try validate(patience, changeCount, decisionCount)
+        // Counted from here: else of many threads each would wait as long as all before it, and then as long again.
+        let deadline = MonotonicTime.moment(in: patience)
+        try validate(deadline, changeCount, decisionCount)
         // Before the store is read: what is read later than a change is not kept as if it were from before it.
         let epoch = epoch.load(ordering: .acquiring)
         if let local = lanes.find(digest, notBefore: epoch) { return .installed(local) }
-        guard let excerpt = try shared(digest, epoch, read: read) else { return .notInstalled }
+        guard let excerpt = try shared(digest, epoch, deadline, read) else { return .notInstalled }
         let local = LocalExcerpt(excerpt, epoch: epoch)
         lanes.keep(local)
         return .installed(local)
@@ -119,7 +123,7 @@ final class PackageExcerpts: Sendable {
 
     /// Returns the excerpt that all processors share, or reads it; nil when the package is not installed.
     private func shared(
-        _ digest: Digest, _ epoch: UInt64, read: () throws -> PackageExcerpt?
+        _ digest: Digest, _ epoch: UInt64, _ deadline: UInt64, _ read: Reading
     ) throws -> PackageExcerpt? {
         let shard = shards[Int(truncatingIfNeeded: digest.shardNumber % UInt64(Self.shardCount))]
         if let found = Self.look(digest, epoch, in: shard) { return found.excerpt }
@@ -127,7 +131,7 @@ final class PackageExcerpts: Sendable {
             // Another thread may have read it while this one waited for it.
             if let found = Self.look(digest, epoch, in: shard) { return found.excerpt }
             reads += 1
-            let excerpt = try read()
+            let excerpt = try read(MonotonicTime.seconds(until: deadline))
             shard.withLock { $0.keep(excerpt, of: digest, epoch) }
             return excerpt
         }
@@ -144,10 +148,11 @@ final class PackageExcerpts: Sendable {
     // MARK: - Freshness
 
     /// Makes sure that `epoch` is the state of the store now, or fifty milliseconds ago.
-    private func validate(_ patience: Double, _ changeCount: Question, _ decisionCount: Question) throws {
+    private func validate(_ deadline: UInt64, _ changeCount: Question, _ decisionCount: Question) throws {
         let now = MonotonicTime.nanoseconds()
         guard let age = age(at: now), age < Age.hard else {
-            return try look(patience, changeCount, decisionCount)
+            try known.withLock { try lookForChanges(&$0, deadline, changeCount, decisionCount) }
+            return
         }
         guard age >= Age.soft else { return }
         let last = lastLook.load(ordering: .relaxed)
@@ -155,7 +160,8 @@ final class PackageExcerpts: Sendable {
             lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
         else { return }
         do {
-            try look(0, changeCount, decisionCount)
+            // Who looks already may be waiting for the store; this one need not.
+            try known.withLockIfFree { try lookForChanges(&$0, now, changeCount, decisionCount) }
         } catch let trouble as Trouble where trouble.code == .storeBusy {
             // Another process commits just now. What is known counts for a while yet.
         }
@@ -163,34 +169,31 @@ final class PackageExcerpts: Sendable {
 
     /// How long ago the state was found, or nil when this process has committed since.
     private func age(at now: UInt64) -> UInt64? {
-        // In the reverse of the order in which `look` writes them.
+        // In the reverse of the order in which `lookForChanges` writes them.
         let found = validatedAt.load(ordering: .acquiring)
         guard commitsSeen.load(ordering: .acquiring) == commits.load(ordering: .acquiring) else { return nil }
         return now > found ? now - found : 0
     }
 
-    private func look(_ patience: Double, _ changeCount: Question, _ decisionCount: Question) throws {
-        // Counted from here: else of many threads each would wait as long as all before it, and then as long again.
-        let deadline = MonotonicTime.moment(in: patience)
-        try known.withLock { known in
-            let begun = MonotonicTime.nanoseconds()
-            func patience() -> Double { MonotonicTime.seconds(until: deadline) }
-            // Another thread may have looked while this one waited for it.
-            if let age = age(at: begun), age < Age.soft { return }
-            let committed = commits.load(ordering: .acquiring)
-            let before = known
-            known?.changes = nil
-            let changes = try changeCount(patience())
-            if changes != before?.changes {
-                // Read after the changes were counted: a commit in between makes the next look read it again.
-                let decisions = try decisionCount(patience())
-                if decisions != before?.decisions { epoch.add(1, ordering: .acquiringAndReleasing) }
-                known = Known(changes: changes, decisions: decisions)
-            } else {
-                known = before
-            }
-            commitsSeen.store(committed, ordering: .releasing)
-            validatedAt.store(begun, ordering: .releasing)
+    private func lookForChanges(
+        _ known: inout Known?, _ deadline: UInt64, _ changeCount: Question, _ decisionCount: Question
+    ) throws {
+        let begun = MonotonicTime.nanoseconds()
+        // Another thread may have looked while this one waited for it.
+        if let age = age(at: begun), age < Age.soft { return }
+        let committed = commits.load(ordering: .acquiring)
+        let before = known
+        known?.changes = nil
+        let changes = try changeCount(MonotonicTime.seconds(until: deadline))
+        if changes != before?.changes {
+            // Read after the changes were counted: a commit in between makes the next look read it again.
+            let decisions = try decisionCount(MonotonicTime.seconds(until: deadline))
+            if decisions != before?.decisions { epoch.add(1, ordering: .acquiringAndReleasing) }
+            known = Known(changes: changes, decisions: decisions)
+        } else {
+            known = before
         }
+        commitsSeen.store(committed, ordering: .releasing)
+        validatedAt.store(begun, ordering: .releasing)
     }
 }

@@ -6,7 +6,9 @@
 final class RevokedPrefixes: Sendable {
     /// Look-ups in one state that make it worth while.
     static let enoughLookUps = 4096
-    /// Of lists with more entries none is kept: it would take more than 16 MiB.
+    /// Look-ups that do not count after a gathering that brought nothing.
+    private static let lookUpsBetweenVainGatherings = 1 << 20
+    /// Of lists with more entries none is kept: it would take more than 17 MiB.
     static let maximumEntries: Int64 = 1 << 21
     /// The kinds of entries that are kept.
     static let kinds: [Schema.EntryKind] = [.certificate, .key, .package]
@@ -75,8 +77,11 @@ final class RevokedPrefixes: Sendable {
         }
     }
 
-    /// Ends a gathering; without entries, look-ups are counted anew.
-    func keep(_ entries: Entries?) { state.withLock { $0 = State(entries: entries) } }
+    /// Ends a gathering; without entries, look-ups are counted anew, and it takes many until the next.
+    func keep(_ entries: Entries?) {
+        let lookUps = entries == nil ? -Self.lookUpsBetweenVainGatherings : 0
+        state.withLock { $0 = State(entries: entries, lookUps: lookUps) }
+    }
 
     /// What one snapshot knows of it: decided once, before its first look-up.
     final class View {
@@ -87,6 +92,7 @@ final class RevokedPrefixes: Sendable {
         /// Look-ups so far.
         private(set) var lookUps = 0
 
+        /// Makes one that is not decided.
         init(_ shared: RevokedPrefixes) { self.shared = shared }
 
         /// Decides whether what is kept is of the snapshot's state.

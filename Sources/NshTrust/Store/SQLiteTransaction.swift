@@ -106,10 +106,16 @@ struct SQLiteTransaction: StoreTransaction {
 
     func raiseThreshold(to threshold: Int) throws { try raise(.greatestThreshold, to: Int64(threshold)) }
 
-    /// Counts this transaction as one that changes what decisions are made by.
+    /// Changes the number that says what decisions are made by, to one that it never was.
+    ///
+    /// By a random step: a backup that is restored puts the number back, and the next commit must not bring it to what a
+    /// process has seen before that.
     func countDecision() throws {
         try connection.run(
-            "INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = value + 1",
+            """
+            INSERT INTO meta (name, value) VALUES (?, 1 + abs(random() % 1000000000))
+            ON CONFLICT (name) DO UPDATE SET value = value + excluded.value
+            """,
             [.text(SQLiteSnapshot.Meta.decisionCount.rawValue)])
     }
 

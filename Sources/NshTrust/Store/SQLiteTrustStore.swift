@@ -83,18 +83,19 @@ package final class SQLiteTrustStore: TrustStore {
         guard state.access == .readWrite else {
             throw Trouble(.ioFailure, "trust store \(Printable.escaped(state.path)) was opened for reading only")
         }
-        let (value, decides) = try transaction(in: writer, begin: "BEGIN IMMEDIATE") { connection in
+        var decides = false
+        // Also when it throws: the disk may fail behind the moment from which others see the change.
+        defer { if decides { excerpts.noteCommit() } }
+        return try transaction(in: writer, begin: "BEGIN IMMEDIATE") { connection in
             let before = connection.totalChanges
             connection.logChanges = 0
             let transaction = SQLiteTransaction(connection)
             let value = try body(transaction)
             // Whatever was written counts, but for the log, by which nothing is decided: it may fill at any rate.
-            let decides = connection.totalChanges - before != connection.logChanges
+            decides = connection.totalChanges - before != connection.logChanges
             if decides { try transaction.countDecision() }
-            return (value, decides)
+            return value
         }
-        if decides { excerpts.noteCommit() }
-        return value
     }
 
     /// Returns a number that differs after every commit of any process, this one included.
@@ -106,11 +107,16 @@ package final class SQLiteTrustStore: TrustStore {
 
     private func changeCount(on slot: Locked<Slot>, patience: Double) throws -> Int64 {
         try slot.withLock { slot in
-            let connection = try connect(&slot)
+            let connection = try connect(&slot, patience)
             connection.beginWaiting(seconds: patience)
             nonisolated(unsafe) var version: Int64 = 0
-            try opening.persistently(on: connection) { () throws(Trouble) in
-                version = try connection.integer("PRAGMA data_version")
+            do throws(Trouble) {
+                try opening(patience).persistently(on: connection) { () throws(Trouble) in
+                    version = try connection.integer("PRAGMA data_version")
+                }
+            } catch {
+                if error.code == .ioFailure { slot.connection = nil }
+                throw error
             }
             return version
         }
@@ -123,7 +129,8 @@ package final class SQLiteTrustStore: TrustStore {
     ///
     /// - Parameters:
     ///   - digest: The package digest.
-    ///   - pinned: Returns the roots that the host trusts now; asked when the store is.
+    ///   - pinned: Returns the roots that the host trusts now; asked when the store is. The same whoever asks, until
+    ///     `forgetExcerpts` is called.
     /// - Returns: The excerpt, or nil when the package is not installed.
     /// - Throws: A trouble of the store, or what `pinned` throws.
     /// - Spec: POL-24
@@ -138,9 +145,9 @@ package final class SQLiteTrustStore: TrustStore {
                     try SQLiteSnapshot(connection).decisionCount()
                 }
             },
-            read: {
+            read: { patience in
                 let roots = try pinned()
-                return try transaction(in: asker, begin: "BEGIN") { connection in
+                return try transaction(in: asker, begin: "BEGIN", patience: patience) { connection in
                     try withSnapshot(connection) { try PackageExcerpt(of: digest, pinned: roots, in: $0) }
                 }
             })
@@ -154,7 +161,7 @@ package final class SQLiteTrustStore: TrustStore {
     /// Runs the body on the connection that reads, outside of any transaction.
     func inspect<Value: Sendable>(_ body: (SQLiteConnection) throws -> Value) throws -> Value {
         try reader.withLock { slot in
-            let connection = try connect(&slot)
+            let connection = try connect(&slot, busyTimeoutSeconds)
             // In a transaction of its own, this finds and undoes what a crash of another process has left.
             try start("BEGIN", on: connection, busyTimeoutSeconds)
             try connection.run("COMMIT")
@@ -170,7 +177,7 @@ package final class SQLiteTrustStore: TrustStore {
         // The value goes from the locked body to this thread and nowhere else.
         nonisolated(unsafe) var value: Value?
         try slot.withLock { slot in
-            let connection = try connect(&slot)
+            let connection = try connect(&slot, patience)
             do {
                 try start(begin, on: connection, patience)
                 value = try body(connection)
@@ -192,7 +199,7 @@ package final class SQLiteTrustStore: TrustStore {
 
     private func start(_ begin: String, on connection: SQLiteConnection, _ patience: Double) throws(Trouble) {
         connection.beginWaiting(seconds: patience)
-        try opening.persistently(on: connection) { () throws(Trouble) in
+        try opening(patience).persistently(on: connection) { () throws(Trouble) in
             do throws(Trouble) {
                 try connection.run(begin)
                 // Takes the lock of a reader, and sees a newer program's migration.
@@ -205,14 +212,14 @@ package final class SQLiteTrustStore: TrustStore {
         }
     }
 
-    private func connect(_ slot: inout Slot) throws(Trouble) -> SQLiteConnection {
+    private func connect(_ slot: inout Slot, _ patience: Double) throws(Trouble) -> SQLiteConnection {
         if let connection = slot.connection { return connection }
-        let connection = try opening.connectExisting()
+        let connection = try opening(patience).connectExisting()
         slot.connection = connection
         return connection
     }
 
-    private var opening: StoreOpening {
-        StoreOpening(state: state, schema: schema, busyTimeoutSeconds: busyTimeoutSeconds, durability: durability)
+    private func opening(_ patience: Double) -> StoreOpening {
+        StoreOpening(state: state, schema: schema, busyTimeoutSeconds: patience, durability: durability)
     }
 }

@@ -39,6 +39,7 @@ package enum Hex {
     ///   - offset: Where the digits begin.
     /// - Returns: The number, the first digit highest.
     package static func word(_ digits: UnsafeRawBufferPointer, at offset: Int) -> UInt64? {
+        precondition(offset >= 0 && offset + 16 <= digits.count, "there are sixteen digits")
         guard let high = number(digits, at: offset), let low = number(digits, at: offset + 8) else { return nil }
         return UInt64(high) << 32 | UInt64(low)
     }

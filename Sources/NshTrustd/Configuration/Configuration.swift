@@ -40,7 +40,7 @@ final class Configuration: ConfigurationStatus {
     ///   - lists: The directory of revocation lists; nil for none.
     ///   - log: Where it is said what was read.
     ///   - retryInterval: How long after the store or the system stood in the way everything is read again, in
-    ///     nanoseconds; twice as long each further time, up to a hundred times as long.
+    ///     nanoseconds; twice as long each time that this was in vain and nothing has changed, up to a hundred times as long.
     init(
         _ core: TrustCore, roots: String, lists: String?, log: Log, retryInterval: UInt64 = 2_000_000_000
     ) {
@@ -63,34 +63,37 @@ final class Configuration: ConfigurationStatus {
     /// Reads what has changed since the last time, or everything: when asked to, and some time after the store or the system
     /// stood in the way, for no revocation may be lost because the store was busy or no descriptor was left.
     ///
-    /// - Parameter all: Whether to read what looks unchanged, too.
-    func reload(all: Bool) {
+    /// - Parameter isAsked: Whether to read, and to log, what looks unchanged, too.
+    func reload(all isAsked: Bool) {
         let now = MonotonicTime.nanoseconds()
         let (roots, lists, haveRootsChanged, haveListsChanged, retry) = directories.withLock { directories in
             let (roots, lists) = (directories.roots.haveChanged(), directories.lists?.haveChanged() ?? false)
             return (directories.roots, directories.lists, roots, lists, directories.retry)
         }
         let isDue = retry.map { now >= $0.time } ?? false
-        let all = all || isDue || (retry != nil && (haveRootsChanged || haveListsChanged))
-        guard all || haveRootsChanged || haveListsChanged else { return }
+        let hasChanged = haveRootsChanged || haveListsChanged
+        let all = isAsked || isDue || (retry != nil && hasChanged)
+        guard all || hasChanged else { return }
         var isDone = true
-        if all || haveRootsChanged { isDone = readRoots(roots) }
+        if all || haveRootsChanged { isDone = readRoots(roots, isAsked) }
         // A list may be that of a root which has just come.
-        if let lists, !readLists(lists) { isDone = false }
-        let pause = min(retry.map { 2 * $0.pause } ?? retryInterval, 100 * retryInterval)
+        if let lists, !readLists(lists, isAsked) { isDone = false }
+        let wasInVain = isDue && !isAsked && !hasChanged
+        let pause = wasInVain ? min(2 * (retry?.pause ?? 0), 100 * retryInterval) : retryInterval
         let next = isDone ? nil : Retry(time: MonotonicTime.nanoseconds() + pause, pause: pause)
         directories.withLock { $0.retry = next }
     }
 
     /// Whether a trouble is one of the store or the system that may be over soon.
-    private static func isPassing(_ error: any Error) -> Bool {
+    static func isPassing(_ error: any Error) -> Bool {
         [.storeBusy, .storeFull, .ioFailure].contains(NshError(wrapping: error).code)
     }
 
     // MARK: - Roots
 
     /// Reads the roots; false when the store or the system stood in the way.
-    private func readRoots(_ files: WatchedFiles) -> Bool {
+    private func readRoots(_ files: WatchedFiles, _ isAsked: Bool) -> Bool {
+        let (before, badBefore) = (core.roots, badRoots)
         let read = RootFiles.read(files)
         var (roots, bad) = (read.roots, read.bad)
         do {
@@ -105,11 +108,13 @@ final class Configuration: ConfigurationStatus {
             log.write(.error, "the roots cannot be taken over: \(NshError(wrapping: error))")
             return false
         }
-        for file in bad {
+        for file in bad where isAsked || !badBefore.contains(file) {
             log.write(.warning, "root file \(Printable.escaped(file.file)) is passed over: \(file.message)")
         }
         let trusted = core.roots.map(\.id).joined(separator: ", ")
-        if core.roots.isEmpty {
+        if core.roots == before, !isAsked {
+            // Said before.
+        } else if core.roots.isEmpty {
             log.write(.error, "no root is trusted: put a .pub file into \(Printable.escaped(files.path))")
         } else {
             log.write(.info, "trusting \(core.roots.count == 1 ? "root" : "roots") \(trusted)")
@@ -125,7 +130,8 @@ final class Configuration: ConfigurationStatus {
     // MARK: - Lists
 
     /// Reads the lists; false when the store or the system stood in the way of one.
-    private func readLists(_ files: WatchedFiles) -> Bool {
+    private func readLists(_ files: WatchedFiles, _ isAsked: Bool) -> Bool {
+        let badBefore = badLists
         var bad: [BadFile] = []
         var isDone = true
         do throws(Trouble) {
@@ -143,7 +149,7 @@ final class Configuration: ConfigurationStatus {
             if Self.isPassing(error) { isDone = false }
             bad.append(BadFile(file: files.path, message: error.message))
         }
-        for file in bad {
+        for file in bad where isAsked || !badBefore.contains(file) {
             log.write(.warning, "revocation list \(Printable.escaped(file.file)) is passed over: \(file.message)")
         }
         let now = bad

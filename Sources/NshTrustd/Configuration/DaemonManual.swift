@@ -34,7 +34,8 @@ enum DaemonManual {
             + "CAP_SETGID; without them only the daemon’s own user may name paths, everybody else sends the bytes.",
         "Roots and lists are read at the start, at SIGHUP, and within about a second of a change of their files. A file "
             + "that cannot be used is passed over, logged, and named by the request /v1/status. Write such files beside and rename "
-            + "them: a half-written one is passed over, too.",
+            + "them: a half-written one is passed over, too. What the system or a busy store keeps from being read is tried again "
+            + "after two seconds, and then at intervals that grow up to some minutes.",
     ]
 
     private static let signals = [

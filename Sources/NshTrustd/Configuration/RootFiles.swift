@@ -25,12 +25,12 @@ enum RootFiles {
                     let key = try key(name, in: directory)
                     if !roots.contains(where: { $0.key == key }) { roots.append(RootFile(key: key, file: path)) }
                 } catch {
-                    if NshError(wrapping: error).code == .ioFailure { isDone = false }
+                    if Configuration.isPassing(error) { isDone = false }
                     bad.append(BadFile(file: path, message: NshError(wrapping: error).message))
                 }
             }
         } catch {
-            if error.code == .ioFailure { isDone = false }
+            if Configuration.isPassing(error) { isDone = false }
             bad.append(BadFile(file: files.path, message: error.message))
         }
         return (roots, bad, isDone)

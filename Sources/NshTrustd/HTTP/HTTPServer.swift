@@ -38,11 +38,12 @@ final class HTTPServer: Sendable {
         workers = try Self.startWorkers(min(Processors.count, 8), at: socket, for: core)
         do {
             housekeeper = try Housekeeper(core: core, workers: workers)
-            try housekeeper.begin()
         } catch {
             Self.abandon(workers, of: core)
             throw error
         }
+        // When this fails, the server is whole, and stops as one does.
+        try housekeeper.begin()
     }
 
     deinit { stop(gracePeriodSeconds: 0) }

@@ -50,7 +50,8 @@ final class ServerCore: Sendable {
         let recorded = Peer.recorded(of: descriptor)
         let peer = Peer(recorded: recorded, groups: Peer.groups(of: descriptor), overflowUser: overflowUser)
         let connection = Connection(descriptor: descriptor, user: recorded?.user ?? .max, peer: peer)
-        let isAdmitted = !isStopping && table.withLock { $0.add(connection) }
+        // Asked under the lock: `endAll` ends all that are there, and none may come behind it.
+        let isAdmitted = table.withLock { !isStopping && $0.add(connection) }
         guard isAdmitted else {
             observe(.connectionRefused)
             // Whoever does not even read this is not waited for; libmicrohttpd closes what was shut down.

@@ -6,7 +6,7 @@ final class ServiceManager {
     /// The first descriptor that a service manager hands over.
     private static let firstDescriptor: Int32 = 3
 
-    /// How long a busy service manager is waited for, in seconds: some of what it is told is said once.
+    /// How long a busy service manager is waited for, in seconds.
     private static let patience: Int32 = 1
 
     /// Below 0 when nobody is to be told.
@@ -26,15 +26,20 @@ final class ServiceManager {
             isForUs ? interval.flatMap(UInt64.init).flatMap { $0 > 0 ? Double($0) / 2_000_000 : nil } : nil
     }
 
-    /// Tells the service manager how the daemon is; what it does not hear it does not need.
+    /// Tells the service manager how the daemon is.
     ///
     /// - Parameter state: Lines of the protocol: `READY=1`, `STATUS=…`, `WATCHDOG=1`.
-    func tell(_ state: String) {
+    /// - Returns: Whether it was told, or there is none.
+    @discardableResult
+    func tell(_ state: String) -> Bool {
         let raw = socket.raw
-        guard raw >= 0, let address else { return }
+        guard raw >= 0, let address else { return true }
         let bytes = Array(state.utf8)
-        _ = address.with { address, length in
-            sendto(raw, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, length)
+        return address.with { address, length in
+            while true {
+                if sendto(raw, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, length) >= 0 { return true }
+                if errno != EINTR { return false }
+            }
         }
     }
 

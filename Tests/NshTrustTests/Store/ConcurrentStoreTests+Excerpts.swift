@@ -66,7 +66,9 @@ extension ConcurrentStoreTests {
         let (excerpts, reads) = (PackageExcerpts(), Locked(0))
         try await threads(32) { _ in
             for asked in [package.facts.digest, SHA256.hash([1])] {
-                let answer = try excerpts.answer(for: asked, changeCount: { _ in 1 }, decisionCount: { _ in 1 }) {
+                let answer = try excerpts.answer(
+                    for: asked, patience: 0, changeCount: { _ in 1 }, decisionCount: { _ in 1 }
+                ) { _ in
                     reads.withLock { $0 += 1 }
                     MonotonicTime.sleep(nanoseconds: 5_000_000)
                     return try fixture.store.read {

@@ -20,7 +20,7 @@ struct PackageExcerptsTests {
                 guard let decisions else { throw Trouble(.ioFailure, "the disk fails") }
                 return decisions
             },
-            read: {
+            read: { _ in
                 reads += 1
                 return nil
             })
@@ -47,6 +47,16 @@ struct PackageExcerptsTests {
                 decisions: nil)
         }
         #expect(try ask(changes: { _ in 1 }, decisions: 6) == 1)
+    }
+
+    @Test("no commit brings back the number of a state that a restored backup has undone", .rules("POL-24"))
+    func decisionsOfTwoHistories() throws {
+        let numbers = try (0..<8).map { _ in
+            let fixture = try StoreFixture(try TemporaryDirectory())
+            _ = try fixture.record(build: 1)
+            return try fixture.store.read { try ($0 as? SQLiteSnapshot)?.decisionCount() }
+        }
+        #expect(Set(numbers).count == 8)
     }
 
     @Test("of threads that wait for a locked store none begins to wait when another has given up")
