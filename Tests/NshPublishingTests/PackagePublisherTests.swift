@@ -405,6 +405,18 @@ final class PublishingBench {
         expectRefusal(.limitExceeded) { try bench.publish() }
     }
 
+    /// Publishes while the observer changes a file: that is refused, and nothing is left.
+    private func expectRefusalOfAChange(_ changed: Locked<Bool>, _ observer: PackagingObserver) throws {
+        let publisher = PackagePublisher(certificate: try PublishingBench.certificate(), options: bench.options)
+        expectTrouble(.ioFailure) {
+            _ = try publisher.publish(
+                bench.scratch.file("app"), to: bench.scratch.file("out.nshpkg"), signedBy: TestKeys.key(2),
+                at: PublishingBench.time, observer: observer)
+        }
+        #expect(changed.withLock { $0 })
+        #expect(bench.scratch.names == ["app"])
+    }
+
     @Test func refusesAFileThatIsWrittenToAfterItWasFound() throws {
         let path = bench.scratch.file("app/bundle.js")
         var observer = PackagingObserver()
@@ -426,14 +438,7 @@ final class PublishingBench {
                 stat(path, &after)
             } while after.st_ctim.tv_sec == before.st_ctim.tv_sec && after.st_ctim.tv_nsec == before.st_ctim.tv_nsec
         }
-        let publisher = PackagePublisher(certificate: try PublishingBench.certificate(), options: bench.options)
-        expectTrouble(.ioFailure) {
-            _ = try publisher.publish(
-                bench.scratch.file("app"), to: bench.scratch.file("out.nshpkg"), signedBy: TestKeys.key(2),
-                at: PublishingBench.time, observer: observer)
-        }
-        #expect(changed.withLock { $0 })
-        #expect(bench.scratch.names == ["app"])
+        try expectRefusalOfAChange(changed, observer)
     }
 
     @Test func refusesAFileThatChangesBetweenItsTwoReadings() throws {
@@ -452,14 +457,7 @@ final class PublishingBench {
             _ = write(descriptor, "X", 1)
             close(descriptor)
         }
-        let publisher = PackagePublisher(certificate: try PublishingBench.certificate(), options: bench.options)
-        expectTrouble(.ioFailure) {
-            _ = try publisher.publish(
-                bench.scratch.file("app"), to: bench.scratch.file("out.nshpkg"), signedBy: TestKeys.key(2),
-                at: PublishingBench.time, observer: observer)
-        }
-        #expect(changed.withLock { $0 })
-        #expect(bench.scratch.names == ["app"])
+        try expectRefusalOfAChange(changed, observer)
     }
 
     @Test func cancellationLeavesNothing() throws {

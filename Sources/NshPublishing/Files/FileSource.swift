@@ -87,11 +87,14 @@ struct FileSlice {
     /// What to call the file in messages.
     let name: String
 
+    /// Room for reading: large enough for few calls, small enough to be nothing.
+    private static let pieceCount = 1 << 20
+
     /// Reads all of it, in pieces of so many bytes and what is left over.
     ///
     /// - Throws: `ioFailure`, also when the file is shorter by now; what `body` throws.
     func readAll(
-        piecesOf pieceCount: Int = PackageContents.bufferCount, _ body: (UnsafeRawBufferPointer) throws -> Void
+        piecesOf pieceCount: Int = Self.pieceCount, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         var input = FileInput(descriptor: descriptor, name: name, offset: start)
         var memory = [UInt8](repeating: 0, count: Int(max(0, min(Int64(pieceCount), count))))

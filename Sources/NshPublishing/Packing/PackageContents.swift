@@ -14,9 +14,6 @@ struct PackageContents {
     /// Bytes of all files.
     let size: Int64
 
-    /// Room for reading and writing: large enough for few calls, small enough to be nothing.
-    static let bufferCount = 1 << 20
-
     /// Takes an inventory, sees to `app.json` and `capabilities.json`, and judges every name.
     ///
     /// - Parameters:

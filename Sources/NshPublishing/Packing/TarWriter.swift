@@ -52,7 +52,10 @@ struct TarWriter {
         try Self.zeros.withUnsafeBytes { try write(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
     }
 
-    private static func padding(_ size: Int64) -> Int { Int((512 - size % 512) % 512) }
+    private static func padding(_ size: Int64) -> Int {
+        let block = Int64(blockCount)
+        return Int((block - size % block) % block)
+    }
 
     /// Bytes of a file in an archive besides its own.
     static func overhead(of path: [UInt8], size: Int64) -> Int {

@@ -23,12 +23,6 @@ final class PackageExcerpts: Sendable {
     /// Digests of packages that are not installed, in a shard.
     private static let shardUnknown = 256
 
-    /// What is known of a digest.
-    enum Answer: Sendable {
-        case installed(LocalExcerpt)
-        case notInstalled
-    }
-
     /// What is known of a digest: nil for a package that is not installed.
     private struct Found: Sendable {
         let excerpt: PackageExcerpt?
@@ -104,21 +98,21 @@ final class PackageExcerpts: Sendable {
     ///   - changeCount: Asks for the store's count of all commits.
     ///   - decisionCount: Asks for its count of those that changed what decisions are made by.
     ///   - read: Takes the excerpt from the store, and waits as the others do; nil when the package is not installed.
-    /// - Returns: What is known.
+    /// - Returns: The excerpt; nil for a package that is not installed.
     /// - Throws: What these throw.
     func answer(
         for digest: Digest, patience: Double, changeCount: Question, decisionCount: Question, read: Reading
-    ) throws -> Answer {
+    ) throws -> LocalExcerpt? {
         // Counted from here: else of many threads each would wait as long as all before it, and then as long again.
         let deadline = MonotonicTime.moment(in: patience)
         try validate(deadline, changeCount, decisionCount)
         // Before the store is read: what is read later than a change is not kept as if it were from before it.
         let epoch = epoch.load(ordering: .acquiring)
-        if let local = lanes.find(digest, notBefore: epoch) { return .installed(local) }
-        guard let excerpt = try shared(digest, epoch, deadline, read) else { return .notInstalled }
+        if let local = lanes.find(digest, notBefore: epoch) { return local }
+        guard let excerpt = try shared(digest, epoch, deadline, read) else { return nil }
         let local = LocalExcerpt(excerpt, epoch: epoch)
         lanes.keep(local)
-        return .installed(local)
+        return local
     }
 
     /// Returns the excerpt that all processors share, or reads it; nil when the package is not installed.

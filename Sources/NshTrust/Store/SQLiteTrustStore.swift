@@ -136,7 +136,7 @@ package final class SQLiteTrustStore: TrustStore {
     /// - Spec: POL-24
     package func excerpt(of digest: Digest, pinned: () throws -> [PublicKey]) throws -> LocalExcerpt? {
         if let known = excerpts.known(digest) { return known }
-        let answer = try excerpts.answer(
+        return try excerpts.answer(
             for: digest,
             patience: busyTimeoutSeconds,
             changeCount: { patience in try changeCount(on: validator, patience: patience) },
@@ -151,8 +151,6 @@ package final class SQLiteTrustStore: TrustStore {
                     try withSnapshot(connection) { try PackageExcerpt(of: digest, pinned: roots, in: $0) }
                 }
             })
-        guard case .installed(let excerpt) = answer else { return nil }
-        return excerpt
     }
 
     /// Drops what `excerpt` has in memory; to be called after the host has come to trust other roots.

@@ -111,20 +111,23 @@ final class Configuration: ConfigurationStatus {
         for file in bad where isAsked || !badBefore.contains(file) {
             log.write(.warning, "root file \(Printable.escaped(file.file)) is passed over: \(file.message)")
         }
-        let trusted = core.roots.map(\.id).joined(separator: ", ")
-        if core.roots == before, !isAsked {
-            // Said before.
-        } else if core.roots.isEmpty {
-            log.write(.error, "no root is trusted: put a .pub file into \(Printable.escaped(files.path))")
-        } else {
-            log.write(.info, "trusting \(core.roots.count == 1 ? "root" : "roots") \(trusted)")
-        }
+        if isAsked || core.roots != before { sayWhoIsTrusted(files) }
         let (now, nowBad) = (roots, bad)
         state.withLock { state in
             state.rootFiles = now
             state.badRoots = nowBad
         }
         return read.isDone
+    }
+
+    private func sayWhoIsTrusted(_ files: WatchedFiles) {
+        let roots = core.roots
+        if roots.isEmpty {
+            log.write(.error, "no root is trusted: put a .pub file into \(Printable.escaped(files.path))")
+        } else {
+            let trusted = roots.map(\.id).joined(separator: ", ")
+            log.write(.info, "trusting \(roots.count == 1 ? "root" : "roots") \(trusted)")
+        }
     }
 
     // MARK: - Lists

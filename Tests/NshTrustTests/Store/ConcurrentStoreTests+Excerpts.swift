@@ -75,9 +75,10 @@ extension ConcurrentStoreTests {
                         try PackageExcerpt(of: asked, pinned: [TestKey.root.publicKey], in: $0)
                     }
                 }
-                switch answer {
-                case .installed(let local): #expect(local.digest == asked && asked == package.facts.digest)
-                case .notInstalled: #expect(asked != package.facts.digest)
+                if let answer {
+                    #expect(answer.digest == asked && asked == package.facts.digest)
+                } else {
+                    #expect(asked != package.facts.digest)
                 }
             }
         }
